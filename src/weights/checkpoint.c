@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints, written and read.  Invariants:
- * - The file is whole or not there; it is believed only when its hash is right.
- * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was
- *   written. */
+ * - The file is complete or does not exist; it is used only when its hash is right.
+ * - Floats are stored as their bits, in tensors, or with 17 digits, in metadata: the values read
+ *   are exactly those written. */
 #include "checkpoint.h"
 #include "bestepoch.h"
 #include "embedded.h"
@@ -68,7 +68,7 @@ dyno_checkpoint_find (const char *resume, GError **error)
   return NULL;
 }
 
-/* --- whose weights ---------------------------------------------------------------------------- */
+/* --- the run of weights ----------------------------------------------------------------------- */
 
 #define RUN_KEY "dyno_run"
 
@@ -126,7 +126,7 @@ typedef struct {
   const char *key;
   gboolean real; /* double, else guint64 */
   gsize offset;
-  gboolean optional; /* a checkpoint of an earlier version lacks it: 0, or NaN */
+  gboolean optional; /* checkpoints of an earlier version lack it: 0, or NaN */
 } Member;
 
 #define METRIC_SUM(i) G_STRUCT_OFFSET (DynoPosition, epoch_metric_sums) + (i) * sizeof (double)
@@ -212,7 +212,7 @@ hash_tensor (guint64 hash, const DynoSafetensor *tensor)
   return dyno_hash_bytes (hash, tensor->data, tensor->size_bytes);
 }
 
-/* Of key, value pairs, whatever their order. */
+/* Hashes key, value pairs, independent of their order. */
 static guint64
 hash_pair (const char *key, const char *value)
 {
@@ -274,8 +274,8 @@ add_hash (GPtrArray *metadata, const GArray *tensors)
   add_pair (metadata, "hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", hash ^ pairs));
 }
 
-/* The file that is about to be replaced gets a second name; where that cannot be done there is just
- * no previous one. */
+/* The file that is about to be replaced gets a second name; where that is not possible, no previous
+ * file is kept. */
 static void
 keep_previous (const char *path)
 {
@@ -327,7 +327,7 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
   metadata = make_metadata (job, content_hash, position);
   add_hash (metadata, tensors);
   g_ptr_array_add (metadata, NULL);
-  /* Only what is whole on the disk takes the place of a checkpoint, and of the one before it. */
+  /* Only a complete file on the disk replaces a checkpoint, and its previous one. */
   if (!dyno_safetensors_write_temporary (path, (const DynoSafetensor *) (gpointer) tensors->data,
                                          tensors->len, (const char *const *) metadata->pdata,
                                          &temporary, error))
@@ -349,7 +349,7 @@ open_checked (const char *path, const char *shown, GError **error)
   const char *hash = file ? dyno_safetensors_get_metadata (file, "hash") : NULL;
 
   if (g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY))
-    g_propagate_error (error, g_steal_pointer (&problem)); /* says nothing of the file */
+    g_propagate_error (error, g_steal_pointer (&problem)); /* the error is not about the file */
   else if (file && !version)
     fail (error, "“%s” holds weights but is no checkpoint; start from it with --weights instead",
           shown);
@@ -374,8 +374,8 @@ static void G_GNUC_PRINTF (2, 3) warn (GPtrArray *warnings, const char *format, 
   va_end (arguments);
 }
 
-/* Settings of the checkpoint's run.  Keys it does not know, or whose value only a newer one knows,
- * keep what they had and are named in unknown (may be NULL). */
+/* Settings of the checkpoint's run.  Keys that it lacks, or whose value is only valid in a newer
+ * version, are unchanged and are named in unknown (may be NULL). */
 static void
 read_settings (DynoSafetensors *file, DynoSettings *settings, GString *unknown)
 {
@@ -501,7 +501,7 @@ load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gbo
   return dyno_program_write_tensor (program, target, 0, &scaler, sizeof scaler, error);
 }
 
-/* Checkpoints of before the map was have none: their weights predict in the data's unit. */
+/* Checkpoints from before there was a map have none: their weights predict in the data's unit. */
 static gboolean
 load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GError **error)
 {
@@ -526,7 +526,7 @@ load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GE
   return dyno_program_write_target_scale (program, scale, error);
 }
 
-/* That trained together; one that was written before there were any says nothing. */
+/* The number of ranks that trained together; an older checkpoint does not have it. */
 static guint
 read_ranks (DynoSafetensors *file)
 {
@@ -545,8 +545,8 @@ span_of (const DynoSettings *settings, guint ranks, guint64 n_train)
   };
 }
 
-/* Steps of another size: the position stays where it is in the samples of its epoch.  Says where
- * the learning rate jumps. */
+/* For steps of another size: the position among the samples of its epoch is kept.  Warns where the
+ * learning rate jumps. */
 static void
 move_position (DynoPosition *position, const DynoSettings *was, guint was_ranks, const DynoJob *job,
                guint64 n_train, GPtrArray *warnings)
@@ -591,7 +591,7 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   if (!compare (file, shown, job, content_hash, &was, warnings, error))
     return FALSE;
   weights = dyno_weights_new (graph_of (program), error);
-  /* Parameters that were frozen and are no more begin without moments. */
+  /* Parameters that were frozen and are not any more begin without moments. */
   thawed = was.model_freeze != job->settings.model_freeze;
   if (!weights
       || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", FALSE, weights, error)
@@ -606,7 +606,7 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
       || !load_targets (file, shown, program, error))
     return FALSE;
   if (was.best_metric != job->settings.best_metric)
-    { /* values of two metrics do not compare */
+    { /* values of different metrics cannot be compared */
       dyno_position_forget_best (position);
       position->early_epoch = 0;
     }

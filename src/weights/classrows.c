@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See classrows.h.  Of equal names in the file the first counts. */
+/* See classrows.h.  Of equal names in the file the first is used. */
 #include "classrows.h"
 #include "intl.h"
 #include <string.h>
@@ -24,7 +24,7 @@ dyno_class_rows_match (const char *const *there, const char *const *here)
 
   for (guint i = 0; i < n; i++)
     {
-      /* names are mostly in their places: no search then */
+      /* names are mostly at the same index: then no search is needed */
       rows[i] = same && strcmp (there[i], here[i]) == 0 ? i : find (there, here[i]);
       n_found += rows[i] != DYNO_CLASS_ROW_NONE;
       same = same && rows[i] == i;

@@ -8,11 +8,12 @@ G_BEGIN_DECLS
 
 #define DYNO_CLASS_ROW_NONE G_MAXUINT32
 
-/* For each class here its row there, or DYNO_CLASS_ROW_NONE; g_free.  NULL: rows are as they are in
- * the file, since all names agree in their order, or none is in both.  Names end with NULL. */
+/* For each class here its row in the file, or DYNO_CLASS_ROW_NONE; g_free.  NULL: rows stay as in
+ * the file, since all names agree in order, or no class is in both.  Names end with NULL. */
 guint32 *dyno_class_rows_match (const char *const *there, const char *const *here);
 
-/* Which classes keep their rows, which start anew, which rows are not used; g_free. */
+/* A description of the classes that keep their rows, of those that start anew, and of unused rows;
+ * g_free. */
 char *dyno_class_rows_describe (const char *shown, const char *const *there,
                                 const char *const *here, const guint32 *rows);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define KEY        "network"
-#define MOST_CHARS (90u << 20) /* of base64: more than a network may have */
+#define MOST_CHARS (90u << 20) /* of base64: the limit for a network */
 
 void
 dyno_embedded_append (const char *model, GPtrArray *pairs)

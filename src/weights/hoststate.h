@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run in host memory: what a checkpoint and a weights file hold.  Private to the
- * layers up to train. */
+/* The state of a run in host memory, for a checkpoint or a weights file.  Private to the layers up
+ * to train. */
 #pragma once
 #include "snapshot.h"
 #include "weightsfile.h"
@@ -8,24 +8,24 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  DynoGraph *graph; /* whose parameters these are; outlives the state */
+  DynoGraph *graph; /* the graph of these parameters; outlives the state */
   DynoWeights *model;
-  DynoWeights *average; /* NULL: the graph has no moving averages; those of frozen ones are equal */
+  DynoWeights *average; /* NULL: no moving averages; the averages of frozen parameters equal them */
   DynoWeights *moment1, *moment2; /* NULL: not read, or the optimizer has none */
   struct DynoScalerState scaler;
 } DynoState;
 
 typedef enum {
-  DYNO_STATE_MODEL, /* weights and running statistics: what a weights file holds */
-  DYNO_STATE_WHOLE, /* all that a checkpoint holds */
+  DYNO_STATE_MODEL, /* weights and running statistics, for a weights file */
+  DYNO_STATE_WHOLE, /* everything, for a checkpoint */
 } DynoStateParts;
 
-/* From a snapshot (any one thread), or, where that is NULL, from the program's memory, which waits
- * for all that is in flight.  Errors: those of reading, OUT_OF_HOST_MEMORY. */
+/* Reads the state from a snapshot (any one thread), or, where that is NULL, from the program's
+ * memory after waiting for all submissions in flight.  Errors: those of reading,
+ * OUT_OF_HOST_MEMORY. */
 DynoState *dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts parts,
                             GError **error);
-/* The values to be saved as the weights: the averages, where there are some.  The state owns
- * them. */
+/* The values to be saved as the weights: the averages, where there are any.  Owned by the state. */
 DynoWeights **dyno_state_get_weights (DynoState *state);
 void dyno_state_free (DynoState *state);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoState, dyno_state_free)

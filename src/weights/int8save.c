@@ -32,7 +32,7 @@ take_error (DynoInt8Report *report, const char *name, const float *values, const
   report->worst_tensor = g_strdup (name);
 }
 
-/* The tensor as int8 in its place, its scales after it; memory is added to owned. */
+/* Replaces the tensor by an int8 tensor, followed by its scales; memory is added to owned. */
 static void
 quantise_tensor (DynoSafetensor *tensor, GArray *tensors, GPtrArray *owned, DynoInt8Report *report)
 {

@@ -3,7 +3,7 @@
 #include "int8weights.h"
 #include <math.h>
 
-#define MOST 127 /* -128 is left out: symmetric */
+#define MOST 127 /* -128 is not used: symmetric */
 
 gboolean
 dyno_int8_applies (const DynoParameter *parameter)
@@ -25,7 +25,8 @@ dyno_int8_quantise (const float *values, guint64 n_rows, guint64 n_columns, gint
       for (guint64 i = 0; i < n_columns; i++)
         {
           double q = scales[row] > 0 ? rint ((double) w[i] / (double) scales[row]) : 0;
-          /* The scale of a row of denormals is rounded coarsely. */
+          /* The scale of a row of denormals is rounded coarsely, so that values may exceed the
+           * range. */
           out[row * n_columns + i] = (gint8) CLAMP (q, -MOST, MOST);
         }
     }

@@ -5,7 +5,7 @@
 #include "intl.h"
 #include "weightsinfo.h"
 
-/* Means of three channels are none of one, and those of bytes none of floats. */
+/* Means of three channels do not apply to one channel, nor those of bytes to floats. */
 static gboolean
 check_input (const DynoBatchField *theirs, const char *shown, const DynoDatasetInfo *data,
              GError **error)
@@ -30,7 +30,7 @@ check_input (const DynoBatchField *theirs, const char *shown, const DynoDatasetI
       dyno_element_name (theirs->element), channels);
 }
 
-/* notes: why config.json says nothing either, where there is one. */
+/* notes: the reason why config.json has no normalisation either, where there is such a file. */
 static void
 refuse_silent (const char *shown, const GPtrArray *notes, GError **error)
 {

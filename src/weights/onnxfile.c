@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ONNX files, read: initialisers, and of Dyno's own files what save wrote of the weights.
- * Invariants: a tensor has as many bytes as its shape says, and stays where it lies in the file,
- * unless its values are a list of numbers or lie in another file. */
+/* Reads ONNX files: initialisers, and the metadata of Dyno's own files.  Invariants: a tensor has
+ * as many bytes as its shape says, and its values stay in the file's bytes, unless they are a list
+ * of numbers or are in another file. */
 #include "onnxfile.h"
 #include "model.h"
 #include "safetensors-private.h"
@@ -10,8 +10,8 @@
 gboolean
 dyno_onnx_file_matches (const guint8 *bytes, gsize size)
 {
-  /* The version of the format, and then a text or a message; as the length of a safetensors header
-   * it would be far too large. */
+  /* The version of the format, followed by a text or a message; read as the length of a safetensors
+   * header it would be far too large. */
   return size >= 8 && bytes[0] == 0x08 && bytes[1] >= 1 && bytes[1] < 0x40
          && (bytes[2] & 7) == DYNO_PROTO_BYTES && bytes[2] < 0x80
          && (bytes[4] | bytes[5] | bytes[6] | bytes[7]) != 0;
@@ -25,7 +25,7 @@ corrupt (GError **error, const char *what)
   return FALSE;
 }
 
-/* An error of the ONNX layer as one of a weights file; takes problem.  FALSE. */
+/* Converts an error of the ONNX layer to one of a weights file; takes problem.  Returns FALSE. */
 static gboolean
 translate (GError **error, GError *problem)
 {
@@ -40,7 +40,7 @@ translate (GError **error, GError *problem)
   return FALSE;
 }
 
-/* FALSE: weights are never of this one. */
+/* FALSE: weights never have this type. */
 static gboolean
 find_type (guint64 onnx, DynoTensorType *type)
 {
@@ -84,7 +84,7 @@ add_tensor (DynoSafetensors *file, const DynoOnnxModel *model, const DynoOnnxTen
       g_ptr_array_add (file->blocks, (gpointer) tensor.data);
     }
   if (tensor.size_bytes == 0)
-    tensor.data = file->bytes; /* no NULL for memcpy */
+    tensor.data = file->bytes; /* memcpy may not get NULL */
   return dyno_safetensors_add (file, &tensor, source->name, error);
 }
 
@@ -109,7 +109,7 @@ take_tensors (DynoSafetensors *file, const DynoOnnxModel *model, GError **error)
          || corrupt (error, "it has no initialisers, which weights are");
 }
 
-/* The metadata of other producers means something else under the same keys: it is passed over. */
+/* The metadata of other producers uses the same keys with other meanings: it is ignored. */
 static void
 take_metadata (DynoSafetensors *file, const DynoOnnxModel *model)
 {

@@ -2,14 +2,14 @@
 /* Pickle, read without running anything (Python's Lib/pickletools.py has the opcodes).
  *
  * Invariants: an opcode makes one value at most and is a byte at least, so memory is bounded by the
- * file's size; nothing recurses; every operand is checked against what is left, every stack access
- * against the last mark. */
+ * file's size; nothing recurses; every operand is checked against the remaining bytes, every stack
+ * access against the last mark. */
 #include "pickle.h"
 #include <string.h>
 
 typedef struct {
   const guint8 *at, *end;
-  GPtrArray *values; /* that own everything */
+  GPtrArray *values; /* own all values */
   GPtrArray *stack;
   GHashTable *memo; /* number to value */
   guint64 n_memoized;
@@ -86,7 +86,7 @@ push_number (Reader *r, DynoPickleKind kind, gint64 number)
   return TRUE;
 }
 
-/* The value on top, which is no mark; NULL: there is none. */
+/* The value on top of the stack; NULL: there is none, or it is a mark. */
 static DynoPickleValue *
 peek (Reader *r)
 {
@@ -106,7 +106,7 @@ pop (Reader *r)
   return value;
 }
 
-/* Moves what lies above the last mark to items, and drops the mark; FALSE: there is none. */
+/* Moves the values above the last mark to items, and drops the mark; FALSE: there is no mark. */
 static gboolean
 pop_to_mark (Reader *r, GPtrArray *items)
 {
@@ -236,7 +236,7 @@ read_stack_global (Reader *r, GError **error)
   return push_name (r, module->text, name->text, error);
 }
 
-/* --- what the names make ---------------------------------------------------------------------- */
+/* --- values of listed names ------------------------------------------------------------------- */
 
 static DynoPickleValue *
 item (const DynoPickleValue *tuple, guint place, DynoPickleKind kind)
@@ -366,7 +366,8 @@ make_marked_tuple (Reader *r, GError **error)
   return TRUE;
 }
 
-/* Adds what lies above the mark, or with marked FALSE the n values on top, to the container below. */
+/* Adds the values above the mark, or with marked FALSE the n values on top, to the container
+ * below. */
 static gboolean
 extend (Reader *r, DynoPickleKind kind, gboolean marked, guint n, GError **error)
 {
@@ -389,7 +390,7 @@ extend (Reader *r, DynoPickleKind kind, gboolean marked, guint n, GError **error
   return TRUE;
 }
 
-/* The attributes of an object: a state_dict's _metadata, which are left out. */
+/* The attributes of an object, such as a state_dict's _metadata, are ignored. */
 static gboolean
 build (Reader *r, GError **error)
 {

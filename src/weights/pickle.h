@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of Python's pickle that a file of plain tensors is made of.  Nothing is ever called or
- * imported: names are looked up in a list of a few, and each of these is a value of its own kind
- * here.  Private to pth.c and pickle.c. */
+ * imported: names are looked up in a short list, and each listed name is a value of its own kind.
+ * Private to pth.c and pickle.c. */
 #pragma once
 #include "safetensors.h"
 
@@ -16,13 +16,13 @@ typedef enum {
   DYNO_PICKLE_TUPLE,
   DYNO_PICKLE_LIST,
   DYNO_PICKLE_DICT, /* items: key, value, ... */
-  DYNO_PICKLE_NAME, /* one of the list */
+  DYNO_PICKLE_NAME, /* a name of the list */
   DYNO_PICKLE_STORAGE,
   DYNO_PICKLE_TENSOR,
   DYNO_PICKLE_MARK,
 } DynoPickleKind;
 
-/* What a name of the list stands for. */
+/* The meaning of a name of the list. */
 typedef enum {
   DYNO_PICKLE_ORDERED_DICT,
   DYNO_PICKLE_REBUILD_TENSOR,
@@ -37,16 +37,16 @@ struct _DynoPickleValue {
   gint64 number; /* INT, BOOL; STORAGE: elements; TENSOR: its offset, in elements */
   char *text;    /* STRING; STORAGE: its key */
   DynoPickleName name;
-  DynoTensorType type;      /* STORAGE, and a name that is one */
+  DynoTensorType type;      /* STORAGE, or the name of a storage type */
   GPtrArray *items;         /* TUPLE, LIST, DICT */
   DynoPickleValue *storage; /* TENSOR */
   guint n_dims;
   guint64 *shape, *stride; /* TENSOR: DYNO_SAFETENSORS_MAX_DIMS, n_dims of them used */
 };
 
-/* The value that the bytes describe.  It, and all that it refers to, which may be in circles, is
- * added to values and lives as long as it.  Errors: CORRUPT; UNSUPPORTED: an opcode, or a name,
- * that is not on the lists, named. */
+/* The value that the bytes describe.  The value, and all values to which it refers, possibly in
+ * cycles, are added to `values` and live as long as it.  Errors: CORRUPT; UNSUPPORTED, which names
+ * an opcode or a name that is not listed. */
 DynoPickleValue *dyno_pickle_read (const guint8 *bytes, gsize size, GPtrArray *values,
                                    GError **error);
 void dyno_pickle_value_free (gpointer value); /* of values */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PyTorch's .pth.  Invariants: a tensor lies inside its storage, and its storage is as long as its
- * entry of the archive; what is copied together from strides is no larger than its storage; dicts
- * are followed to a depth that no cycle passes. */
+ * entry of the archive; a tensor that is gathered by strides is no larger than its storage; dicts
+ * are followed to a limited depth, so that cycles end. */
 #include "pth.h"
 #include "checked.h"
 #include "pickle.h"
@@ -16,10 +16,10 @@
 
 typedef struct {
   DynoZip *zip;
-  char *root; /* "archive/", that all entries begin with */
+  char *root; /* "archive/", the prefix of all entries */
   DynoSafetensors *file;
-  guint64 n_visited; /* entries of dicts, which may be the same ones again and again */
-  guint64 room;      /* bytes that may still be copied together */
+  guint64 n_visited; /* visited entries of dicts, which may repeat the same values */
+  guint64 room;      /* bytes that may still be gathered */
 } Archive;
 
 gboolean
@@ -35,7 +35,7 @@ static gboolean G_GNUC_PRINTF (3, 4)
     refuse (GError **error, DynoDataError code, const char *format, ...)
 {
   va_list arguments;
-  g_autofree char *text = NULL, *valid = NULL; /* a name of the file may be any bytes */
+  g_autofree char *text = NULL, *valid = NULL; /* a name in the file may be any bytes */
 
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
@@ -53,7 +53,7 @@ lookup (const Archive *archive, const char *name, const char *key)
   return dyno_zip_lookup (archive->zip, whole);
 }
 
-/* The entry of the pickle, which tells the root. */
+/* The entry of the pickle, from whose name the root follows. */
 static const DynoZipEntry *
 find_pickle (Archive *archive, GError **error)
 {
@@ -76,8 +76,8 @@ find_pickle (Archive *archive, GError **error)
   return NULL;
 }
 
-/* Elements of the tensor, and whether they follow each other in C order; FALSE: they do not lie in
- * their storage. */
+/* The number of elements of the tensor, and whether they are contiguous in C order; FALSE: they are
+ * not within their storage. */
 static gboolean
 measure (const DynoPickleValue *tensor, guint64 *count, gboolean *dense)
 {
@@ -101,7 +101,7 @@ measure (const DynoPickleValue *tensor, guint64 *count, gboolean *dense)
   return last < n_storage && *count <= n_storage;
 }
 
-/* The elements in C order, in a block of their own. */
+/* Gathers the elements in C order in a new block. */
 static gpointer
 gather (const DynoPickleValue *tensor, const guint8 *storage, guint64 count, gsize element)
 {

@@ -6,13 +6,14 @@
 
 G_BEGIN_DECLS
 
-/* Of a file's first bytes: a zip, or the pickle of an older PyTorch, which is refused. */
+/* TRUE: the first bytes of a file are a zip's, or those of a pickle by an older PyTorch, which is
+ * refused. */
 gboolean dyno_pth_matches (const guint8 *bytes, gsize size);
 
-/* The tensors that the file's dicts hold, in their order, at any depth: that of {"state_dict":
- * {"a.weight": t}} is named "state_dict.a.weight".  Other values are left out.  bytes are taken over
- * and freed with g_free.  Errors: CORRUPT, TOO_LARGE; UNSUPPORTED: an opcode, name or kind of file
- * that is not read, named. */
+/* The tensors in the file's dicts at any depth, in their order: in {"state_dict": {"a.weight": t}},
+ * t is named "state_dict.a.weight".  Other values are left out.  bytes are taken over and freed
+ * with g_free.  Errors: CORRUPT, TOO_LARGE; UNSUPPORTED, which names an opcode, name or kind of
+ * file that is not read. */
 DynoSafetensors *dyno_pth_parse (guint8 *bytes, gsize size, GError **error);
 
 G_END_DECLS

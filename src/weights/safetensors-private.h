@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of tensors while it is read; private to the readers of such files. */
+/* A file of tensors while it is being read; private to the readers of such files. */
 #pragma once
 #include "safetensors.h"
 
@@ -7,16 +7,16 @@ G_BEGIN_DECLS
 
 struct _DynoSafetensors {
   guint8 *bytes;     /* the whole file */
-  GPtrArray *blocks; /* tensors that do not lie in it as they are; g_free */
+  GPtrArray *blocks; /* tensors that are not stored in it as they are; g_free */
   GArray *tensors;
-  GHashTable *by_name; /* char * to place + 1 */
+  GHashTable *by_name; /* char * to index + 1 */
   GHashTable *metadata;
-  char *shown; /* the path, as messages show it; NULL: the file was parsed from memory */
+  char *shown; /* path for messages; NULL: the file was parsed from memory */
 };
 
-/* An empty one, which takes bytes over. */
+/* Makes an empty file, which takes ownership of bytes. */
 DynoSafetensors *dyno_safetensors_new (guint8 *bytes);
-/* Takes a copy of tensor and of name.  Errors: CORRUPT: there is one of the name. */
+/* Adds a copy of tensor and of name.  Errors: CORRUPT: the name exists already. */
 gboolean dyno_safetensors_add (DynoSafetensors *file, const DynoSafetensor *tensor,
                                const char *name, GError **error);
 

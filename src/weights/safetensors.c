@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors, reading: 8 bytes header length, a JSON header, the data.
  *
- * Invariants: nothing is believed before it is checked: the length against file and limit, the
- * JSON's nesting before it is parsed (its parser is recursive), keys for repetition, each shape's
- * product against its span, and the spans together: sorted by place they must fill the data without
- * hole or overlap.
- * The file is read, not mapped: a file that is cut in mid-run is then not a signal. */
+ * Invariants: nothing is used before it is checked: the length against file and limit, the JSON's
+ * nesting before it is parsed (its parser is recursive), keys for repetition, each shape's product
+ * against its span, and the spans together: sorted by offset they must fill the data without gaps
+ * or overlaps.
+ * The file is read, not mapped: a file that is truncated during a run then causes no signal. */
 #include "safetensors.h"
 #include "checked.h"
 #include "datafile.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MAX_NESTING 4  /* object of objects of lists */
-#define START_BYTES 16 /* what a file is known by */
+#define START_BYTES 16 /* number of first bytes that identify a file */
 
 static const struct {
   const char *name;
@@ -109,7 +109,7 @@ on_member (JsonParser *parser, JsonObject *object, const char *name, gpointer da
     keys->repeated = g_strdup (name);
 }
 
-/* The header's object, still owned by the parser. */
+/* The header's object, owned by the parser. */
 static JsonObject *
 parse_json (JsonParser *parser, const char *text, gsize length, GError **error)
 {
@@ -152,7 +152,7 @@ take_size (JsonNode *node, guint64 *value)
   return TRUE;
 }
 
-/* A list of count_min to count_max sizes at key; the count, or -1. */
+/* Reads a list of count_min to count_max sizes at key; returns the count, or -1. */
 static int
 take_sizes (JsonObject *object, const char *key, guint count_min, guint count_max, guint64 *values)
 {
@@ -268,8 +268,8 @@ compare_places (gconstpointer a, gconstpointer b)
   return first->size_bytes < second->size_bytes ? -1 : first->size_bytes > second->size_bytes;
 }
 
-/* Sorted by place, each tensor must begin where the one before ended, and the last end with the
- * file. */
+/* Sorted by offset, each tensor must begin where the previous one ended, and the last must end with
+ * the file. */
 static gboolean
 check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GError **error)
 {
@@ -302,8 +302,8 @@ check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GEr
   return TRUE;
 }
 
-/* Of a file's first bytes, 8 or more: the length of the header.  Where it is too large and nothing
- * of the kind follows it, the file is another's. */
+/* Reads the length of the header from a file's first bytes, 8 or more.  Where it is too large and
+ * no header follows, the file is of another format. */
 static gboolean
 check_length (const guint8 *bytes, gsize size, GError **error)
 {
@@ -392,7 +392,8 @@ dyno_safetensors_parse (guint8 *bytes, gsize size, GError **error)
   return parse_header (file, size, error) ? g_steal_pointer (&file) : NULL;
 }
 
-/* Length of the header against the limit before the file is read: a wrong file may be large. */
+/* Checks the header's length against the limit before the file is read, since a wrong file may be
+ * large. */
 static gboolean
 check_start (int fd, guint64 size, GError **error)
 {

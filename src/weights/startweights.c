@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Somebody's weights, as training starts from them and prediction takes them: names with something
- * before them or of timm's, a last layer of other outputs, and networks of classifiers, which are the
- * backbones of models of pixels. */
+/* Reads weights of any origin, from which training starts or with which prediction runs: names with
+ * a prefix or of timm, a last layer with other outputs, and classifiers that are the backbones of
+ * models of pixels. */
 #include "gpu-error.h"
 #include "int8weights.h"
 #include "network.h"
@@ -15,9 +15,9 @@
 
 /* --- names in the file ------------------------------------------------------------------------- */
 
-/* The prefix of a backbone's names in a model of pixels, and that of the same names in a file of the
- * backbone's own network, after the prefix of all its names ("features." in torchvision's
- * mobile networks), or in a file of the backbone only. */
+/* The prefix of a backbone's names in a model of pixels, and the prefix of the same names in a
+ * file: of the backbone's own network, after the prefix of all its names ("features." in
+ * torchvision's mobile networks), or of the backbone only. */
 typedef struct {
   const char *ours, *theirs;
 } Backbone;
@@ -30,7 +30,7 @@ static const Backbone backbones[] = {
 };
 
 typedef struct {
-  char *prefix;             /* before all names in the file */
+  char *prefix;             /* prefix of all names in the file */
   const Backbone *backbone; /* NULL: the file is of the whole model */
 } Names;
 
@@ -42,8 +42,8 @@ names_clear (Names *names)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Names, names_clear)
 
-/* The name in the file of a parameter that the file should have, without the prefix; g_free.  NULL: the
- * parameter is not of the backbone. */
+/* The name that a parameter should have in the file, without the prefix; g_free.  NULL: the
+ * parameter does not belong to the backbone. */
 static char *
 name_there (const Names *names, const char *name)
 {
@@ -63,7 +63,7 @@ find_tensor (DynoSafetensors *file, const Names *names, const char *name)
   return there ? dyno_weights_lookup (file, names->prefix, there) : NULL;
 }
 
-/* The shortest prefix of a file's names that end so.  NULL: none does. */
+/* The shortest prefix of a file's names that end in this name.  NULL: no name does. */
 static char *
 find_before (DynoSafetensors *file, const char *name)
 {
@@ -81,8 +81,8 @@ find_before (DynoSafetensors *file, const char *name)
   return found ? g_strndup (found, strlen (found) - strlen (name)) : NULL;
 }
 
-/* The prefix of the file's names, where one of them ends in the name or in timm's for it; NULL: none
- * does. */
+/* The prefix of the file's names, where one of them ends in this name or in timm's name for it;
+ * NULL: none does. */
 static char *
 find_prefix (DynoSafetensors *file, const char *name)
 {
@@ -92,7 +92,7 @@ find_prefix (DynoSafetensors *file, const char *name)
   return timm ? find_before (file, timm) : prefix;
 }
 
-/* TRUE: the file has a tensor for one of the parameters that are not the backbone's. */
+/* TRUE: the file has a tensor for a parameter that is not of the backbone. */
 static gboolean
 has_rest (DynoGraph *graph, DynoSafetensors *file, const Names *names, const Backbone *backbone)
 {
@@ -107,7 +107,8 @@ has_rest (DynoGraph *graph, DynoSafetensors *file, const Names *names, const Bac
   return FALSE;
 }
 
-/* The first parameter of a model is one of its backbone, where it has one. */
+/* Finds the prefix and the backbone of the file's names.  The first parameter of a model belongs to
+ * its backbone, where it has one. */
 static void
 find_names (DynoGraph *graph, DynoSafetensors *file, Names *names)
 {
@@ -140,7 +141,7 @@ find_names (DynoGraph *graph, DynoSafetensors *file, Names *names)
     }
 }
 
-/* --- somebody's weights ------------------------------------------------------------------------ */
+/* --- weights of any origin -------------------------------------------------------------------- */
 
 #define MAX_NAMED 8
 
@@ -158,7 +159,7 @@ list_in_words (const GPtrArray *names)
   return g_string_free (text, FALSE);
 }
 
-/* A tensor that is the head's weight, but for the number of outputs. */
+/* TRUE: the tensor is the head's weight, except for the number of outputs. */
 static gboolean
 is_head_weight (const DynoHead *head, const DynoSafetensor *weight)
 {
@@ -176,7 +177,7 @@ is_of_head (const DynoHead *head, const DynoParameter *parameter)
          || parameter == head->added_bias;
 }
 
-/* Outputs of the last layer in a file; 0: it has no such layer as the model. */
+/* The number of outputs of the last layer in a file; 0: it has no such layer as the model. */
 static guint64
 count_outputs (const DynoHead *head, DynoSafetensors *file, const Names *names)
 {
@@ -190,7 +191,7 @@ count_outputs (const DynoHead *head, DynoSafetensors *file, const Names *names)
   return weight->shape[head->axis];
 }
 
-/* Whether the file has no such last layer as the model: none, or one of other outputs. */
+/* TRUE: the file has no last layer, or one with another number of outputs than the model's. */
 static gboolean
 head_differs (DynoGraph *graph, DynoSafetensors *file, const Names *names, DynoHead *head,
               guint64 *n_there)
@@ -222,7 +223,7 @@ note_new_head (const DynoHead *head, guint64 n_there, const char *shown, GPtrArr
           : g_strdup_printf ("The last layer “%s” starts anew: “%s” has none", name, shown));
 }
 
-/* Whether a tensor holds the scales of another one, which is int8. */
+/* TRUE: the tensor holds the scales of another tensor, which is int8. */
 static gboolean
 is_scale (DynoSafetensors *file, const char *name)
 {
@@ -235,7 +236,7 @@ is_scale (DynoSafetensors *file, const char *name)
   return tensor && tensor->type == DYNO_TENSOR_I8;
 }
 
-/* Tensors that the model has no place for. */
+/* Adds a note of tensors that the model does not use. */
 static void
 note_unused (DynoGraph *graph, DynoSafetensors *file, const Names *names, const char *shown,
              GPtrArray *notes)
@@ -265,8 +266,8 @@ note_unused (DynoGraph *graph, DynoSafetensors *file, const Names *names, const 
   g_ptr_array_add (notes, g_strdup_printf ("Not used of “%s”: %s", shown, list));
 }
 
-/* The parameters (DynoParameter *) that the file has not, in words.  Where they are batch norms
- * alone, they were folded into the convolutions before them, as exports for prediction do. */
+/* The parameters (DynoParameter *) that the file lacks, in words.  Where only batch norms are
+ * missing, they were folded into the convolutions before them, as exports for prediction do. */
 static gboolean
 refuse_missing (DynoGraph *graph, const GPtrArray *missing, const DynoWeightsSource *source,
                 GError **error)
@@ -320,8 +321,8 @@ note_backbone (DynoGraph *graph, const Names *names, const char *shown, GPtrArra
                                     dyno_plural (parameters->len, "tensor", "tensors")));
 }
 
-/* Reads all parameters but the fresh ones; NULL in a place of there: one of these, else the name in the
- * file. */
+/* Reads all parameters but the fresh ones; there: for each parameter the name in the file, NULL for
+ * a fresh one. */
 static gboolean
 read_all (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
           const DynoWeightsSource *source, char *const *there, GError **error)
@@ -396,7 +397,8 @@ dyno_weights_count_outputs (DynoGraph *graph, DynoSafetensors *file)
   return n <= G_MAXUINT32 ? n : 0;
 }
 
-/* Copies the outputs of a head's parameter of n_there outputs, at an axis. */
+/* Copies the outputs of a parameter of the head, which has n_there outputs in the file, along an
+ * axis. */
 static void
 take_outputs (const DynoParameter *parameter, guint axis, const float *from, guint64 n_there,
               const guint32 *rows, float *to)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The map between values in the data's unit and what the network learns. */
+/* The map between values in the data's unit and the values that the network learns. */
 #include "targets.h"
 #include "gpu-error.h"
 #include "network.h"
@@ -72,7 +72,7 @@ find_head (DynoGraph *graph, DynoHead *head, const float **scale)
   return *scale && dyno_network_get_head (graph, head);
 }
 
-/* The output that element i of the weight belongs to. */
+/* The output to which element i of the weight belongs. */
 static guint64
 output_of (const DynoHead *head, guint64 i)
 {

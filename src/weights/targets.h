@@ -2,29 +2,30 @@
 /* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise), and
  * weights of classes.  Private to the layers up to train.
  *
- * The network learns z = (value - mean) / deviation, each value by the mean and deviation
- * of the training part; descended is an eighth of the squared error of z (mse_rows.comp says
- * why).  Losses and errors are reported in the data's unit.  A weights file predicts in the
- * data's unit: the map is folded into the last linear layer when it is written, and taken out
- * when it is read.  A checkpoint holds the weights as they are, and the map. */
+ * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the
+ * training part; the loss that is minimised is an eighth of the squared error of z (mse_rows.comp
+ * explains why).  Losses and errors are reported in the data's unit.  A weights file predicts in
+ * the data's unit: the map is folded into the last linear layer when it is written, and taken out
+ * when it is read.  A checkpoint holds the unfolded weights and the map. */
 #pragma once
 #include "dataset.h"
 #include "weightvalues.h"
 
 G_BEGIN_DECLS
 
-/* (mean, deviation), each a float for each value, of the training part; 1 where all values are equal.
- * NULL: there are no values, or the kind of data set does not know its values before.  g_free. */
+/* (mean, deviation), each a float for each value, of the training part; 1 where all values are
+ * equal.  NULL: there are no values, or the kind of data set does not know its values in advance.
+ * g_free. */
 float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
 
-/* Weights of the classes (n_classes floats) by which each class of the training part counts the same
- * in the loss: n samples / (classes that have any * samples of the class), so that their mean over
- * the samples is 1; 1 for a class without a sample.  Of masks the pixels count, those of all samples.
- * train NULL: all 1.  g_free. */
+/* Weights of the classes (n_classes floats) with which each class of the training part contributes
+ * equally to the loss: n samples / (classes that have any * samples of the class), so that their
+ * mean over the samples is 1; 1 for a class without a sample.  For masks the pixels of all samples
+ * are counted.  train NULL: all 1.  g_free. */
 float *dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train);
 
-/* A copy of weights that predicts in the data's unit; shares all but the last layer's values, so
- * weights outlives it.  Plain weights where the graph has no map.  NULL: no memory. */
+/* A copy of weights that predicts in the data's unit; it shares all but the last layer's values, so
+ * weights outlives it.  Unchanged weights where the graph has no map.  NULL: no memory. */
 typedef struct {
   DynoWeights weights;
   float **values, *weight, *bias;
@@ -33,7 +34,7 @@ DynoFoldedWeights *dyno_targets_fold (const DynoWeights *weights, DynoGraph *gra
 void dyno_folded_weights_free (DynoFoldedWeights *folded);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoFoldedWeights, dyno_folded_weights_free)
 
-/* The other way round, in place. */
+/* The inverse of dyno_targets_fold, in place. */
 void dyno_targets_unfold (DynoWeights *weights, DynoGraph *graph);
 
 G_END_DECLS

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* timm's names.  Its MobileNetV2 and EfficientNet-B0 are torchvision's, tensor for tensor, in the
- * same order and shapes; stages are "blocks.N" from 0, their blocks "blocks.N.M".  So is its ViT-B,
- * but for the order of the positions and the patches. */
+/* timm's names.  Its MobileNetV2 and EfficientNet-B0 have torchvision's tensors in the same order
+ * and shapes; stages are "blocks.N" from 0, their blocks "blocks.N.M".  So has its ViT-B, except
+ * for the order of the positions and the patches. */
 #include "timmnames.h"
 #include "network.h"
 #include <string.h>
 
-/* Behind "conv." or "block." of a block: torchvision's name, timm's in the first stage, whose blocks
+/* After "conv." or "block." of a block: torchvision's name, timm's in the first stage, whose blocks
  * do not expand, and timm's in the others. */
 typedef struct {
   const char *ours, *first, *others;
@@ -30,10 +30,11 @@ static const Part efficientnet[] = {
   { "3.0", NULL, "conv_pwl" },         { "3.1", NULL, "bn3" },
 };
 
-/* torchvision counts the blocks of MobileNetV2 through, from 1; timm in each stage. */
+/* torchvision numbers the blocks of MobileNetV2 consecutively from 1; timm numbers them in each
+ * stage. */
 static const guint8 mobilenetv2_blocks[] = { 1, 2, 3, 4, 3, 3, 1 };
 
-/* A number and the dot after it, which are passed. */
+/* Skips a number and the dot after it. */
 static gboolean
 take_number (const char **at, guint *number)
 {
@@ -65,7 +66,7 @@ name_part (const Part *parts, gsize n, const char *name, guint stage, guint bloc
   return NULL;
 }
 
-/* Behind "features.N.": a block, or the first or the last convolution with its batch norm. */
+/* After "features.N.": a block, or the first or the last convolution with its batch norm. */
 static char *
 name_feature (const char *name, guint n)
 {
@@ -90,8 +91,8 @@ name_feature (const char *name, guint n)
       "%s.%s", n == 0 ? (block ? "bn1" : "conv_stem") : (block ? "bn2" : "conv_head"), name);
 }
 
-/* torchvision's ViT-B: outside of blocks, and behind the number of a block; the rest of a name is
- * the same. */
+/* Names of torchvision's ViT-B: outside of blocks, and after the number of a block; the rest of a
+ * name is the same. */
 static const char *const vit[][2] = { { "class_token", "cls_token" },
                                       { "encoder.pos_embedding", "pos_embed" },
                                       { "conv_proj.", "patch_embed.proj." },
@@ -142,7 +143,7 @@ dyno_timm_find_tensor (const char *name)
 const char *
 dyno_timm_find_model (const char *architecture, double *width)
 {
-  /* tf_efficientnet_b0 is not among them: its padding and its batch norm's epsilon are others. */
+  /* tf_efficientnet_b0 is not listed: its padding and its batch norm's epsilon differ. */
   static const struct {
     const char *theirs, *ours;
     double width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timm's names of the models and tensors that Dyno calls as torchvision does.  Private to the
+/* timm's names of the models and tensors for which Dyno uses torchvision's names.  Private to the
  * layers up to train. */
 #pragma once
 #include <glib.h>
@@ -7,11 +7,12 @@
 G_BEGIN_DECLS
 
 /* timm's name of a parameter of MobileNetV2 or EfficientNet-B0, whose name here is torchvision's;
- * g_free.  NULL: timm has no other name for it, as of all of ResNet's. */
+ * g_free.  NULL: timm uses the same name, as for all of ResNet's. */
 char *dyno_timm_find_tensor (const char *name);
 
-/* The model that timm calls so, without or with the tag of its weights: "mobilenetv2_100.ra_in1k".
- * *width is what model.width must be.  NULL: Dyno has none that computes the same. */
+/* The model with this name in timm, without or with the tag of its weights:
+ * "mobilenetv2_100.ra_in1k".  *width is what model.width must be.  NULL: Dyno has no equivalent
+ * model. */
 const char *dyno_timm_find_model (const char *architecture, double *width);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that the readers of weights files share: weightsfile.c, of files of this model, and startweights.c,
- * of somebody's. */
+/* Code shared by the readers of weights files: weightsfile.c, for files of this model, and
+ * startweights.c, for files of any origin. */
 #pragma once
 #include "weightsfile.h"
 
@@ -12,7 +12,7 @@ gboolean dyno_weights_mismatch (const DynoWeightsSource *source, GError **error,
 /* A parameter's tensor, by its own name or by timm's; NULL: the file has none. */
 const DynoSafetensor *dyno_weights_lookup (DynoSafetensors *file, const char *prefix,
                                            const char *name);
-/* Reads the values of a parameter, which has the file's name for it, in its shape. */
+/* Reads the values of a parameter, which has this name in the file, in its shape. */
 gboolean dyno_weights_read_one (const DynoParameter *parameter, DynoSafetensors *file,
                                 const DynoWeightsSource *source, float *out, GError **error);
 /* num_batches_tracked, of the first batch norm that has it. */

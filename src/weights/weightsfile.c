@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights files: what torchvision's state_dict holds under the same names, so that weights go both
- * ways; timm's names are found as well (timmnames.h).
+/* Weights files: the tensors of torchvision's state_dict under the same names, so that weights can
+ * be exchanged in both directions; timm's names are found as well (timmnames.h).
  *
  * A batch norm's num_batches_tracked is no parameter here: it is one number for all of them,
- * written with each and read from the first.  Files that others wrote: startweights.c. */
+ * written with each and read from the first.  Files of any origin are read by startweights.c. */
 #include "weightsfile-private.h"
 #include "gpu-error.h"
 #include "half.h"
@@ -94,7 +94,7 @@ dyno_weights_lookup (DynoSafetensors *file, const char *prefix, const char *name
   return dyno_safetensors_lookup (file, other);
 }
 
-/* int8 with its scales (int8weights.h). */
+/* Reads int8 with its scales (int8weights.h). */
 static gboolean
 read_int8 (const DynoParameter *parameter, DynoSafetensors *file, const DynoSafetensor *tensor,
            const DynoWeightsSource *source, float *out, GError **error)
@@ -115,8 +115,9 @@ read_int8 (const DynoParameter *parameter, DynoSafetensors *file, const DynoSafe
              source, error, "“%s” holds a scale that is negative or not finite", scale->name);
 }
 
-/* Weights of which one is no number make every output none: no rate of learning mends that.  Training
- * does not read running statistics; a run that has begun with such ones does not save them. */
+/* A weight that is not finite makes every output not finite, which no learning rate corrects.
+ * Training does not read running statistics; a run that began with such statistics does not save
+ * them. */
 static gboolean
 check_finite (const DynoWeightsSource *source, const DynoSafetensor *tensor, const float *values,
               guint64 count, GError **error)
@@ -195,7 +196,7 @@ dyno_weights_find_tracked (DynoWeights *weights, DynoSafetensors *file, const ch
     }
 }
 
-/* Everything in the file that has the prefix must be known. */
+/* Every tensor in the file whose name has the prefix must be known. */
 static gboolean
 check_rest (DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
             GError **error)
@@ -275,8 +276,8 @@ dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *pre
     }
 }
 
-/* Without a branch in the loop, so that compilers make vectors of it: a gigabyte of state takes
- * some tenths of a second. */
+/* The loop has no branch, so that compilers vectorise it: a gigabyte of state takes some tenths of
+ * a second. */
 static gboolean
 floats_are_finite (gconstpointer data, gsize count)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The metadata of a weights file.  Invariant: what is read was checked as if a stranger had written
- * it: counts against each other, shapes against what a field can hold, numbers against being
- * finite. */
+/* The metadata of a weights file.  Invariant: input is not trusted: counts are checked against each
+ * other, shapes against the limits of a field, and numbers have to be finite. */
 #include "weightsinfo.h"
 #include "datafile.h"
 #include "embedded.h"
@@ -51,7 +50,7 @@ dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError *
   return g_steal_pointer (&info);
 }
 
-/* Values of mean and deviation that count: one for each channel, while there are few. */
+/* The number of values of mean and deviation: one for each channel, if there are few channels. */
 static guint
 count_floats (const DynoBatchField *input)
 {
@@ -195,7 +194,7 @@ refuse (GError **error, const char *key, const char *text)
   return FALSE;
 }
 
-/* Lists and objects in each other: the parser is recursive. */
+/* Limits the nesting of lists and objects: the parser is recursive. */
 static gboolean
 nests_at_most (const char *text, guint most)
 {
@@ -265,7 +264,7 @@ read_names (DynoSafetensors *file, const char *key, guint32 wanted, char ***name
   return TRUE;
 }
 
-/* least to most numbers; *n 0: there is no such key. */
+/* Reads least to most numbers; *n 0: there is no such key. */
 static gboolean
 read_numbers (DynoSafetensors *file, const char *key, guint most, double *values, guint *n,
               GError **error)
@@ -448,7 +447,7 @@ read_config (const char *path, JsonParser *parser, GError **problem)
   return root && JSON_NODE_HOLDS_OBJECT (root) ? json_node_get_object (root) : NULL;
 }
 
-/* n finite numbers at a key. */
+/* Reads n finite numbers at a key. */
 static gboolean
 get_numbers (JsonObject *object, const char *key, guint n, double *values)
 {
@@ -469,7 +468,7 @@ get_numbers (JsonObject *object, const char *key, guint n, double *values)
   return TRUE;
 }
 
-/* Images of bytes: timm's networks are fed photographs. */
+/* Image input is bytes: timm's networks are trained on photographs. */
 static gboolean
 take_config_input (DynoWeightsInfo *info, JsonObject *config)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The metadata in which a weights file describes itself: the model and its parameters, the input
- * and how that is normalised, the meaning of the outputs.  Who has the file needs nothing else to
- * predict.
+ * and how that is normalised, the meaning of the outputs.  The file is sufficient for prediction.
  *
  * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes", "values" or "pixels"), outputs,
  * classes, targets, units; input.element ("uint8", "int32", "float32"), input.axes ("HWC", "TF",
@@ -17,24 +16,25 @@ typedef struct {
   char *model;
   double model_width;
   guint32 n_outputs;   /* 0: not known */
-  gboolean is_values;  /* the outputs are values, in the data's unit; else classes */
+  gboolean is_values;  /* the outputs are values in the data's unit; FALSE: classes */
   gboolean of_pixels;  /* each pixel has a class, not each sample */
   char **class_names;  /* n_outputs + NULL; NULL: not known, or values */
   char **target_names; /* n_outputs + NULL; NULL: not known, or classes */
   char **target_units; /* as target_names; "": none */
-  gboolean has_input;  /* the next is known */
+  gboolean has_input;  /* input is known */
   DynoBatchField input;
 } DynoWeightsInfo;
 
-/* Of a job and the data set it trains on.  Errors: those of dyno_job_get_network. */
+/* The metadata of a job and the data set on which it trains.  Errors: those of
+ * dyno_job_get_network. */
 DynoWeightsInfo *dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data,
                                         GError **error);
-/* Of a file; what it does not say stays NULL or 0.  Errors: CHECKPOINT, where what it says makes no
- * sense. */
+/* The metadata of a file; members that it does not give stay NULL or 0.  Errors: CHECKPOINT, where
+ * the metadata is inconsistent. */
 DynoWeightsInfo *dyno_weights_info_read (DynoSafetensors *file, GError **error);
-/* Completes what the file at path does not say itself from timm's config.json beside it, where
- * there is one: the model, the number and names of the classes, size and normalisation of the
- * input.  Notes (char *) say what was taken, or why nothing could be. */
+/* Completes the metadata that the file at path lacks from timm's config.json beside it, where there
+ * is one: the model, the number and names of the classes, size and normalisation of the input.
+ * Notes (char *) name what was taken, or the reason why nothing was. */
 void dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *notes);
 void dyno_weights_info_free (DynoWeightsInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)
@@ -46,13 +46,13 @@ char *dyno_weights_info_name_value (const DynoWeightsInfo *info, guint32 value);
 /* "bytes / 255, less mean 0.485 0.456 0.406 over deviation 0.229 0.224 0.225"; g_free. */
 char *dyno_normalisation_describe (const DynoBatchField *input);
 
-/* Of the keys input.scale, input.mean and input.deviation, n (1 to 4) values each.  Errors:
- * CHECKPOINT, where they make no sense. */
+/* Append and read the keys input.scale, input.mean and input.deviation, with n (1 to 4) values
+ * each.  Errors: CHECKPOINT, where they are inconsistent. */
 void dyno_normalisation_append (const DynoNormalisation *normalisation, guint n, GPtrArray *pairs);
 gboolean dyno_normalisation_read (DynoSafetensors *file, DynoNormalisation *normalisation,
                                   GError **error);
 
-/* Appends keys and values (char *) to pairs. */
+/* Appends the metadata's keys and values (char *) to pairs. */
 void dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs);
 
 G_END_DECLS

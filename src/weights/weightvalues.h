@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* A float array for each parameter of the graph, in its order and torchvision's layout; states
- * too. */
+/* A float array for each parameter of the graph, in its order and in torchvision's layout,
+ * including running statistics. */
 typedef struct {
   guint n;
   float **values;
