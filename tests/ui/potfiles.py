@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every file with strings for people is in po/POTFILES.in, every file there exists, po/presets.h
-holds what the presets say, and no translation is missing or broken.
+holds what the presets say, po/dyno.pot has the strings of the program, and no translation is
+missing or broken.
 
 Usage: potfiles.py SOURCE_ROOT"""
 import re
@@ -37,6 +38,14 @@ with tempfile.TemporaryDirectory() as folder:
     template = Path(folder) / 'dyno.pot'
     subprocess.run(['xgettext', '--from-code=UTF-8', '-k_', '-kN_', '-kC_:1c,2', '-f', 'po/POTFILES.in', '-o', template], cwd=root,
                    check=True, stderr=subprocess.DEVNULL)
+    texts = []
+    for file in (template, root / 'po/dyno.pot'):
+        # Of the menu entry and the metadata, versions of gettext read more or less.
+        plain = subprocess.run(['msgcat', '--no-wrap', file], capture_output=True, text=True, check=True).stdout
+        ours = [entry for entry in plain.split('\n\n') if re.search(r'^#: .*\b(src|ui)/', entry, re.M)]
+        texts.append(set(re.findall(r'^msgid(?:_plural)? "(.+)"$', '\n'.join(ours), re.M)))
+    wrong += [f'po/dyno.pot {"lacks" if text in texts[0] else "still has"} “{text}”: run ninja -C build dyno-pot'
+              for text in sorted(texts[0] ^ texts[1])]
     for language in (root / 'po/LINGUAS').read_text().split():
         merged = Path(folder) / f'{language}.po'
         subprocess.run(['msgmerge', '-q', '-N', '-o', merged, root / f'po/{language}.po', template], check=True)
