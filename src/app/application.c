@@ -201,8 +201,8 @@ static int
 leave_without_server (Display *display)
 {
   g_printerr ("%s\n",
-              _ ("dyno: the X server is gone, and so is the window; a run that was going on is "
-                 "kept up to its last checkpoint: dynoctl train --resume FOLDER"));
+              _ ("dyno: the X server has closed the connection, and the window with it; the last "
+                 "checkpoint of a run that was in progress is kept: dynoctl train --resume FOLDER"));
   _exit (EXIT_FAILURE);
 }
 #endif

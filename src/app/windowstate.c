@@ -168,7 +168,7 @@ update_inhibition (DynoWindow *self)
   if (working && self->inhibited == 0 && application)
     self->inhibited =
         gtk_application_inhibit (application, GTK_WINDOW (self), GTK_APPLICATION_INHIBIT_SUSPEND,
-                                 _ ("A training or a measurement goes on"));
+                                 _ ("A training or a measurement is in progress"));
   else if (!working && self->inhibited != 0 && application)
     gtk_application_uninhibit (application, self->inhibited);
   if (!working)

@@ -293,7 +293,7 @@ dyno_ranks_describe_checkpoint (const DynoComm *comm, const char *folder)
   g_autofree char *shown = folder ? g_filename_display_name (path ? path : folder) : NULL;
 
   if (path)
-    return g_strdup_printf ("“%s” stands as its last checkpoint", shown);
+    return g_strdup_printf ("its last checkpoint is “%s”", shown);
   if (!folder || g_file_test (folder, G_FILE_TEST_IS_DIR))
     return NULL;
   return g_strdup_printf ("its last checkpoint is in “%s” of %s", shown,

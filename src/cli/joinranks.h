@@ -40,7 +40,7 @@ gboolean dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError *
 gboolean dyno_ranks_share_folder (DynoComm *comm, char **folder, GError **error);
 
 /* Describes the checkpoint from which a run can be resumed after other ranks or a device ended it:
- * "“PATH” stands as its last checkpoint", or on which host rank 0, which writes the checkpoints,
+ * "its last checkpoint is “PATH”", or on which host rank 0, which writes the checkpoints,
  * has it; NULL: nothing was saved.  g_free. */
 char *dyno_ranks_describe_checkpoint (const DynoComm *comm, const char *folder);
 

@@ -185,7 +185,7 @@ on_done (Run *run, const DynoEvent *event)
   if (run->options->options.json)
     dyno_train_print_done (table, selecting, status->run_rate, event);
   else if (run->is_idle)
-    dyno_progress_say (&run->progress, "done before: nothing was changed");
+    dyno_progress_say (&run->progress, "already done: nothing was changed");
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *best =
@@ -586,7 +586,7 @@ asks_folds (const char *command, const TrainOptions *o, DynoSettings *settings, 
   if (o->folds == DYNO_OPTION_UNSET)
     return resumed;
   if (o->options.resume && !resumed)
-    *code = dyno_cli_usage (command, "--folds: “%s” is one run, and has no folds to go on with",
+    *code = dyno_cli_usage (command, "--folds: “%s” is one run, and has no folds to resume",
                             o->options.resume);
   else if (resumed && o->folds != settings->data_folds)
     *code = dyno_cli_usage (command,

@@ -255,7 +255,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       say_classes (&n, is_untrained, _ ("There is no training sample with pixels of class "),
                    _ (": all of them validate, none is learned"));
       say_classes (&n, is_unchecked, _ ("There is no validation sample with pixels of class "),
-                   _ (": the validation says nothing of it"));
+                   _ (": the validation does not measure it"));
       say_alike (&n);
     }
   else if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)
@@ -275,7 +275,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       say_classes (&n, is_untrained, _ ("There is no training sample of class "),
                    _ (": all its samples validate, none is learned"));
       say_classes (&n, is_unchecked, _ ("There is no validation sample of class "),
-                   _ (": the accuracy says nothing of it; two samples or more are divided"));
+                   _ (": the accuracy does not measure it; two samples or more are divided"));
       say_alike (&n);
       say_uneven (&n);
       say_single (&n);

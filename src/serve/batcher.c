@@ -52,7 +52,7 @@ dyno_batcher_reserve (DynoBatcher *b, GError **error)
   if (b->lost)
     ok = dyno_serve_refuse (error, DYNO_SERVE_ERROR_FAILED, "%s", b->lost->message);
   else if (b->stopping)
-    ok = dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server stops");
+    ok = dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server is stopping");
   else if (b->places >= b->params.max_queue)
     ok = dyno_serve_refuse (error, DYNO_SERVE_ERROR_BUSY,
                             "the queue is full: %u requests are in it; try again later", b->places);

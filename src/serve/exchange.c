@@ -251,10 +251,10 @@ check_inference (DynoExchange *e, SoupMessageHeaders *headers, GError **error)
   guint64 most = e->server->params.max_body;
 
   if (dyno_server_is_stopping (e->server))
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server stops");
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server is stopping");
   if (coding && g_ascii_strcasecmp (coding, "identity") != 0)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_MEDIA_TYPE,
-                              "Content-Encoding: compressed bodies are not read");
+                              "Content-Encoding: compressed bodies are not supported");
   if (soup_message_headers_get_encoding (headers) == SOUP_ENCODING_CONTENT_LENGTH
       && (guint64) soup_message_headers_get_content_length (headers) > most)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_TOO_LARGE,
@@ -338,7 +338,7 @@ accept_body (DynoExchange *e, GError **error)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BUSY,
                               "the server holds as much as it may; try again later");
   if (!dyno_server_begin_active (e->server))
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server stops");
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server is stopping");
   if (dyno_batcher_reserve (e->model->batcher, error))
     return TRUE;
   dyno_server_end_active (e->server);

@@ -320,7 +320,7 @@ take_numbers (Intake *in, GError **error)
   if (t->binary_bytes >= 0 && in->binary_size != size)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
                               "%s: its binary data are of size %" G_GSIZE_FORMAT
-                              ", and its shape says %" G_GUINT64_FORMAT,
+                              ", and its shape is of %" G_GUINT64_FORMAT,
                               WHAT, in->binary_size, size);
   if (t->binary_bytes < 0)
     from = read = dyno_tensor_in_read_numbers (t, WHAT, s->input.element, count, error);

@@ -167,7 +167,7 @@ put_number (Numbers *n, DynoJsonReader *r, GError **error)
   if (n->at >= n->count)
     return dyno_serve_refuse (
         error, DYNO_SERVE_ERROR_BAD_REQUEST,
-        "%s.data: it has more elements than its shape says, %" G_GUINT64_FORMAT, n->what, n->count);
+        "%s.data: it has more elements than its shape has, %" G_GUINT64_FORMAT, n->what, n->count);
   if (n->element == DYNO_ELEMENT_U8 && !put_integer (n, text, length, 0, 255, error))
     return FALSE;
   if (n->element == DYNO_ELEMENT_I32
@@ -226,7 +226,7 @@ read_array (Numbers *n, guint axis, DynoJsonReader *r, GError **error)
     return TRUE;
   return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
                             "%s.data: an array has %" G_GUINT64_FORMAT
-                            " members at axis %u, which is not as its shape says",
+                            " members at axis %u, which is not the size in its shape",
                             n->what, a.members, axis);
 }
 
@@ -241,7 +241,7 @@ check_data (const DynoTensorIn *t, const char *what, guint64 count, GError **err
   return count <= t->data_size / 2
          || dyno_serve_refuse (
              error, DYNO_SERVE_ERROR_BAD_REQUEST,
-             "%s.data: it has fewer elements than its shape says, %" G_GUINT64_FORMAT, what, count);
+             "%s.data: it has fewer elements than its shape has, %" G_GUINT64_FORMAT, what, count);
 }
 
 guint8 *
@@ -269,7 +269,7 @@ dyno_tensor_in_read_numbers (const DynoTensorIn *t, const char *what, DynoElemen
   if (n.at == count)
     return g_steal_pointer (&to);
   dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                     "%s.data: it has fewer elements than its shape says: %" G_GUINT64_FORMAT
+                     "%s.data: it has fewer elements than its shape has: %" G_GUINT64_FORMAT
                      " of %" G_GUINT64_FORMAT,
                      what, n.at, count);
   return NULL;
@@ -321,7 +321,7 @@ dyno_tensor_in_read_bytes (const DynoTensorIn *t, const char *what, guint64 n, G
   if (all->len == n)
     return g_steal_pointer (&all);
   dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                     "%s.data: it has %u texts, and its shape says %" G_GUINT64_FORMAT, what,
+                     "%s.data: it has %u texts, and its shape is of %" G_GUINT64_FORMAT, what,
                      all->len, n);
   return NULL;
 }
@@ -350,7 +350,7 @@ dyno_tensor_in_split_bytes (const char *what, const guint8 *bytes, gsize size, g
   if (all->len == n && at == size)
     return g_steal_pointer (&all);
   dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                     "%s: its binary data are not as its shape says: %" G_GUINT64_FORMAT
+                     "%s: its binary data do not fit its shape: %" G_GUINT64_FORMAT
                      " times an element after its size in 4 bytes",
                      what, n);
   return NULL;

@@ -42,7 +42,7 @@ def first_dies(number, sentence):
     _, out, err = end(process)
     check(f'{name}: all end', process.returncode != 0, err)
     check(f'{name}: it is named', len(re.findall(r'(?m)^dynoctl: .*rank 0 on \S+: ' + sentence, err)) == 1, err)
-    check(f'{name}: so is the last checkpoint', f'{folder}/{name}/checkpoint.safetensors” stands as its last checkpoint' in err, err)
+    check(f'{name}: so is the last checkpoint', f'its last checkpoint is “{folder}/{name}/checkpoint.safetensors”' in err, err)
     check(f'{name}: as JSON', [event['code'] for event in events(out) if event['event'] == 'error'] == [1], out[-1000:])
 
 
@@ -54,7 +54,7 @@ def first_hangs():
     errors = [event['text'] for event in events(out) if event['event'] == 'error']
     blamed = [text for text in errors if 'was itself stopped for' not in text]
     check('a rank that hangs is named, and no other', len(blamed) == 1 and 'rank 0 on' in blamed[0] and 'it has not answered for 6 s' in blamed[0], errors)
-    check('a rank that hangs: the last checkpoint', f'{folder}/hangs/checkpoint.safetensors” stands as its last checkpoint' in err, err)
+    check('a rank that hangs: the last checkpoint', f'its last checkpoint is “{folder}/hangs/checkpoint.safetensors”' in err, err)
 
 
 def loses_its_device():
@@ -70,7 +70,7 @@ def loses_its_device():
         said = [event['text'] for event in events(process[1]) if event['event'] == 'error']
         check(f'{name}: said once, with its name', len(said) == 1 and len(re.findall(r'rank \d on', said[0])) == 1 and
               re.search(rf'rank {rank} on \S+: .*{why}', said[0]), said)
-        check(f'{name}: the last checkpoint', said and f'“{name}/checkpoint.safetensors” stands as its last checkpoint' in said[0], said)
+        check(f'{name}: the last checkpoint', said and f'its last checkpoint is “{name}/checkpoint.safetensors”' in said[0], said)
 
 
 def different_samples():

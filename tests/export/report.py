@@ -147,7 +147,7 @@ class Report(unittest.TestCase):
         drawn = figures(page('whole'))
         dots = {title: len(list(figure.iter(NS + 'circle'))) for title, figure in drawn.items()}
         for title, points, keys in (('Throughput by batch size', 7, 2), ('Device memory by batch size', 7, 0),
-                                    ('What the data pipeline delivers alone', 12, 2), ('What the device trains alone', 14, 2),
+                                    ('Rate of the data pipeline by itself', 12, 2), ('Rate of the device by itself', 14, 2),
                                     ('Predicted and measured', 8, 0)):
             self.assertEqual(dots[title], points + keys, title)
         for title, figure in drawn.items():
@@ -176,11 +176,11 @@ class Report(unittest.TestCase):
 
     def test_each_ceiling_is_of_its_own_knob(self):
         drawn = figures(page('whole'))
-        for title, knob, values in (('What the data pipeline delivers alone', 'workers', ['0', '1', '2', '4', '8', '16']),
-                                    ('What the device trains alone', 'batch size', ['8', '16', '32', '64', '128', '256', '512'])):
+        for title, knob, values in (('Rate of the data pipeline by itself', 'workers', ['0', '1', '2', '4', '8', '16']),
+                                    ('Rate of the device by itself', 'batch size', ['8', '16', '32', '64', '128', '256', '512'])):
             dots = [words(t) for t in drawn[title].iter(NS + 'title')]
             self.assertEqual([d.split(';')[0] for d in dots], [f'{knob}: {value}' for value in values] * 2)
-        self.assertEqual(words(next(drawn['What the data pipeline delivers alone'].iter(NS + 'title'))),
+        self.assertEqual(words(next(drawn['Rate of the data pipeline by itself'].iter(NS + 'title'))),
                          'workers: 0; samples/s: 576.0 (558.7 – 599.0)')
 
     def test_knee_advice_limit_and_best_are_marked(self):
@@ -188,7 +188,7 @@ class Report(unittest.TestCase):
         marks = [words(t) for t in drawn['Throughput by batch size'].iter(NS + 'text') if 'mark' in t.get('class')]
         self.assertEqual(marks, ['advised: within 3 %', 'fastest', 'knee'])
         for title, label in (('Device memory by batch size', 'limit 16.0\u00a0GiB'),
-                             ('What the device trains alone', 'the best, both together')):
+                             ('Rate of the device by itself', 'the best, both together')):
             self.assertEqual([t.text for t in drawn[title].iter(NS + 'text') if 'limit' in t.get('class')], [label])
 
     def test_losses_of_both_precisions_and_skipped_steps(self):

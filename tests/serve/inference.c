@@ -253,7 +253,7 @@ static const struct {
   { INPUT (PICTURE ", \"parameters\": {\"binary_data_size\": 13}"), "123456789012",
     "binary_data_size", DYNO_SERVE_ERROR_BAD_REQUEST },
   { INPUT (PICTURE ", \"parameters\": {\"binary_data_size\": 11}"), "12345678901",
-    "its shape says 12", DYNO_SERVE_ERROR_BAD_REQUEST },
+    "its shape is of 12", DYNO_SERVE_ERROR_BAD_REQUEST },
   { INPUT (PICTURE ", \"parameters\": {\"binary_data_size\": \"12\"}"), "123456789012", "inputs[0]",
     DYNO_SERVE_ERROR_BAD_REQUEST },
   { INPUT (BYTES "\"shape\": [1, 1], \"data\": [\"aaaa\"]"), NULL, "inputs[0].shape",

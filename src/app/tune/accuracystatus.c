@@ -56,7 +56,7 @@ const char *
 dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
 {
   if (run->final)
-    return _ ("The finalists are trained with one seed after the other, as long as there is time.");
+    return _ ("The finalists are trained with several seeds, one after the other, as long as there is time.");
   if (run->trial == 0)
     return _ ("After that come others, until half of the time is over; the other half is for the "
               "comparison.");

@@ -37,8 +37,8 @@ add_ceilings (GtkWidget *box, const DynoTuneResult *r)
   if (!(most > 0) || (!isfinite (r->loader_ceiling) && !isfinite (r->gpu_ceiling)))
     return;
   GtkWidget *part = new_part (box, _ ("What Limits"));
-  add_rate (part, _ ("The data pipeline alone"), r->loader_ceiling, most);
-  add_rate (part, _ ("The device alone"), r->gpu_ceiling, most);
+  add_rate (part, _ ("The data pipeline by itself"), r->loader_ceiling, most);
+  add_rate (part, _ ("The device by itself"), r->gpu_ceiling, most);
   add_rate (part, _ ("A whole run, validation included"), rate, most);
 }
 

@@ -399,7 +399,7 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
 
   if (!wait_for_folder (queued))
     {
-      dyno_error_line ("%s: job %" G_GINT64_FORMAT " is left out: another process writes into its "
+      dyno_error_line ("%s: job %" G_GINT64_FORMAT " is skipped: another process writes into its "
                        "folder",
                        o->command, queued->id);
       return queued->state;

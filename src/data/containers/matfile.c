@@ -276,7 +276,7 @@ inflate_element (Parse *parse, Span span, gsize *size, GError **error)
 
   if (code != Z_OK)
     {
-      set_corrupt (error, "no memory to inflate it");
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY, "no memory to inflate it");
       return NULL;
     }
   stream.next_out = tag;

@@ -242,7 +242,7 @@ give_member (Tar *tar, char type, guint64 at, guint64 size, DynoMemberFunc func,
   if (type == '5' || (regular && g_str_has_suffix (tar->name->str, "/")))
     return TRUE;
   if (tar->sparse || type == 'S')
-    member.refused = _ ("a sparse file; make the archive again without");
+    member.refused = _ ("a sparse file, which is not supported; make the archive again without --sparse");
   else if (type == '1' || type == '2')
     member.refused = _ ("a link, which has no content of its own in the archive");
   else if (!regular)
@@ -256,7 +256,7 @@ static gboolean
 give_damage (Tar *tar, guint64 at, DynoMemberFunc func, gpointer data, GError **error)
 {
   g_autofree char *name = g_strdup_printf ("byte %" PRIu64, at);
-  DynoMember member = { .name = name, .refused = _ ("a damaged header; what follows is not read") };
+  DynoMember member = { .name = name, .refused = _ ("a damaged header; the rest of the archive is not read") };
 
   if (at > 0)
     return func (&member, data, error);

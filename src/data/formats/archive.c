@@ -411,8 +411,8 @@ check_masks (DynoDataset *dataset, const DynoOpenContext *context, GError **erro
       g_ptr_array_add (
           dataset->notes,
           g_strdup_printf (_ ("The folders “%s” and “%s” of the archive are two classes: "
-                              "images with masks are read from a folder; unpack the "
-                              "archive if they are that"),
+                              "images with masks are read from a folder; if these are "
+                              "images and masks, unpack the archive"),
                            names[0], names[1]));
       return TRUE;
     }

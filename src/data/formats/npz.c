@@ -319,8 +319,7 @@ set_no_samples (const Contents *contents, const char *path, GError **error)
                   *list = describe_contents (contents, path);
 
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-               _ ("“%s” has no array X, and not one array alone; it holds %s; save the samples as "
-                  "X"),
+               _ ("“%s” has no array X and several arrays; it holds %s; save the samples as X"),
                shown, list);
   return FALSE;
 }

@@ -249,8 +249,8 @@ write_ceiling (DynoReport *report, DynoCeilingOf of)
                             .dots = TRUE };
     }
   const DynoHtmlPlot plot = {
-    .title = of == DYNO_CEILING_LOADER ? _ ("What the data pipeline delivers alone")
-                                       : _ ("What the device trains alone"),
+    .title = of == DYNO_CEILING_LOADER ? _ ("Rate of the data pipeline by itself")
+                                       : _ ("Rate of the device by itself"),
     .caption = of == DYNO_CEILING_LOADER
                    ? _ ("Reading, decoding and augmentation, without any work of the device.")
                    : _ ("Real steps on data that lies on the device."),

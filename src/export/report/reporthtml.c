@@ -249,7 +249,7 @@ describe_ends (const DynoTrial *best)
 
   if (!(best->validation_s + best->epoch_end_s > 0) || !(best->train_samples_per_s > 0))
     return NULL;
-  return g_strdup_printf (_ ("With the best settings training alone runs at %s samples/s; "
+  return g_strdup_printf (_ ("With the best settings training by itself runs at %s samples/s; "
                              "validation takes %.2f s of each epoch, saving and the rest of its "
                              "end %.2f s."),
                           rate, best->validation_s, best->epoch_end_s);

@@ -347,7 +347,7 @@ static char *
 describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
 {
   g_autofree char *alone = g_strdup_printf (
-      _ ("The device alone computes %.2f times as fast with AMP as with fp32, at batch %d."), ratio,
+      _ ("The device by itself computes %.2f times as fast with AMP as with fp32, at batch %d."), ratio,
       (int) batch);
 
   for (guint i = 0; i < result->n_gains; i++)

@@ -461,7 +461,7 @@ explain_run (GPtrArray *reasons, const DynoTuneResult *r)
   if (best->validation_s + best->epoch_end_s > 0)
     say (reasons,
          _ ("The rate is that of a whole run: of each epoch validation takes %s and its end %s; "
-            "training alone runs at %s samples/s."),
+            "training by itself runs at %s samples/s."),
          validation, end, rate);
   if (r->margin_bytes > 0)
     {

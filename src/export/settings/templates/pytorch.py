@@ -321,7 +321,7 @@ def prepare(device):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--steps', type=int, default=0, help='end after so many updates')
+    parser.add_argument('--steps', type=int, default=0, help='stop after this number of updates')
     parser.add_argument('--save', help='file for the weights')
     options = parser.parse_args()
     if DETERMINISTIC:

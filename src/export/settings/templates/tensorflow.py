@@ -105,7 +105,7 @@ def prepare():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--steps', type=int, default=0, help='end after so many updates')
+    parser.add_argument('--steps', type=int, default=0, help='stop after this number of updates')
     parser.add_argument('--save', help='file for the model, .keras')
     options = parser.parse_args()
     prepare()
