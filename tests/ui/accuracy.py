@@ -13,7 +13,7 @@ CHART = 'Settings and values of the trials'
 
 
 def open_search(window, epochs, **settings):
-    """The page, ready for a search whose trials are as short as can be."""
+    """Opens the page, set up for a search with the shortest possible trials."""
     window.small_shapes(epochs=epochs, **settings)
     window.page('Tune')
     window.find(Role.RADIO_BUTTON, 'Best Model').act()
@@ -26,7 +26,7 @@ def limit(window, trials, seeds):
 
 
 def find_folder(home):
-    """The one search among the runs."""
+    """The folder of the only search among the runs."""
     folder, = (os.path.join(home.runs, name) for name in os.listdir(home.runs) if os.path.exists(os.path.join(home.runs, name, 'accuracy.csv')))
     return folder
 
@@ -50,7 +50,8 @@ def cells(window):
 
 
 def test_a_search_gives_settings_to_train_with(home):
-    """Its verdict, its trials as a list and as a drawing, its files, and the settings for the next run."""
+    """A search shows its verdict, its trials as a list and as a chart, its files, and the settings
+    for the next run."""
     window = home.window()
     open_search(window, epochs=3, lr=0.002)
     window.choose('Best in', 'Loss')
@@ -69,7 +70,7 @@ def test_a_search_gives_settings_to_train_with(home):
     assert chart(window).startswith('6 trials. Trial '), chart(window)
     assert not window.nameless(), window.nameless()
 
-    # Trials are singled out by keys in the drawing, and by the list.
+    # Trials are selected by keys in the chart, and in the list.
     window.focus(Role.CHART, CHART)
     said = chart(window)
     window.key('Home')
@@ -83,7 +84,7 @@ def test_a_search_gives_settings_to_train_with(home):
     selected = window.wait_for('its row to be selected', lambda: [n.name for n in window.nodes(Role.TABLE_CELL, states=(State.SELECTED,))])
     assert second.startswith(f'6 trials. Trial {selected[0]}:'), (selected, second)
 
-    # Every run of it is in the history.
+    # Every run of the search is in the history.
     runs = home.run(os.environ['DYNO_UI_DYNOCTL'], 'runs', '--json')
     assert runs.count(os.path.join(find_folder(home), 'trials')) >= 6, runs
 
@@ -96,12 +97,13 @@ def test_a_search_gives_settings_to_train_with(home):
 
 
 def test_a_search_that_was_stopped_goes_on(home):
-    """In the same window, and in the next one after it was closed in mid-search."""
+    """A search goes on in the same window, and in the next window after its own was closed during
+    the search."""
     first = home.window()
     open_search(first, epochs=200)
     first.press('Start Tuning')
     first.text('Trial ')
-    first.page('Train')  # where no run may begin meanwhile
+    first.page('Train')  # no run may begin while the search is active
     first.find_where('why no run can begin', lambda n: 'The tuner is at work.' in n.description)
     first.page('Tune')
     first.press('Stop Tuning')
@@ -142,13 +144,13 @@ def test_a_search_without_validation_is_refused_in_words(window):
     window.page('Tune')
     over(window)
     assert not window.has_text('nothing to validate on')
-    # The other search needs no validation, and has a state of its own.
+    # The search for the fastest settings needs no validation, and has a state of its own.
     window.find(Role.RADIO_BUTTON, 'Fastest').act()
     window.text('Find the Fastest Settings')
 
 
 def test_a_refused_search_is_forgotten_with_its_settings(home):
-    """Its reason is there until the settings are others."""
+    """The reason is shown until the settings change."""
     window = home.window()
     folder = home.file('photos')
     for name in 'bus', 'car':
@@ -174,7 +176,8 @@ def test_a_refused_search_is_forgotten_with_its_settings(home):
 
 
 def test_a_second_search_has_its_own_space(home):
-    """With other settings to begin with, and others besides them."""
+    """The trials of a second search start from its own settings, and have none of the first
+    search."""
     window = home.window()
     open_search(window, epochs=3, lr=0.002)
     limit(window, 1, 1)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The window's end: asked for, forced, in mid-run; and what is kept of it.  Usage: see harness.py."""
+"""Closing the window: by request, by a signal, during a run; and what is kept then.  Usage: see
+harness.py."""
 import contextlib
 import os
 import sqlite3
@@ -11,14 +12,15 @@ from harness import Role, assert_whole
 
 
 def test_what_is_being_written_is_written_before_the_end(home):
-    """Also when the window has gone: a job, while the history cannot be written to."""
+    """A write that was begun is completed even after the window has closed: here a job, while the
+    history cannot be written to."""
     if not os.environ.get('DYNO_UI_HOLD'):
         raise harness.Skip('a sanitizer wants to be loaded before all else')
     gate = home.file('gate')
     window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
     window.open_settings({'Epochs': 9}, epochs=9)
     window.ready()
-    window.page('Runs')  # which opens the history
+    window.page('Runs')  # opens the history
     window.find_where('an empty history', lambda n: n.name == 'No Runs Yet')
     with open(gate, 'w'):
         window.press('Add to queue')
@@ -45,13 +47,13 @@ def test_closes_in_mid_run(home):
 
 
 def test_nobody_asks_about_a_run_that_is_over(home):
-    """Which has an end, but is not in the history yet, since this cannot be written to."""
+    """The run has ended but is not in the history yet, because the history cannot be written to."""
     if not os.environ.get('DYNO_UI_HOLD'):
         raise harness.Skip('a sanitizer wants to be loaded before all else')
     gate = home.file('gate')
     window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
     window.start_long_run()
-    window.set_number('Batch size', 24)  # of the next run
+    window.set_number('Batch size', 24)  # applies to the next run
     window.press('Stop')
     with open(gate, 'w'):
         window.press('Save')
@@ -66,7 +68,7 @@ def test_nobody_asks_about_a_run_that_is_over(home):
 
 
 def test_ends_on_sigterm_with_everything_kept(home):
-    """A logout, or kill: no question, but the run is saved."""
+    """A logout, or kill: no question is asked, but the run is saved."""
     window = home.window()
     window.start_long_run()
     window.process.terminate()
@@ -75,7 +77,8 @@ def test_ends_on_sigterm_with_everything_kept(home):
 
 
 def test_an_interrupted_run_is_offered_again(home):
-    """After kill -9, as after a power failure: with how far it came; it goes on in its own folder."""
+    """After kill -9, as after a power failure, the run is offered with its progress, and goes on in
+    its own folder."""
     window = home.window()
     window.start_long_run()
     window.wait_for('a checkpoint', lambda: os.path.exists(os.path.join(home.newest_run(), 'checkpoint.safetensors')))
@@ -95,7 +98,7 @@ def test_an_interrupted_run_is_offered_again(home):
 
 
 def test_a_sigterm_keeps_the_form(home):
-    """The next start has the settings that were in it, as after closing."""
+    """The next window has the settings that were in the form, as after a normal close."""
     window = home.window()
     window.set_number('Epochs', 9)
     window.process.terminate()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Data sets in the window: how they are taken, what they hold, and what is wrong with them.  Usage: see harness.py."""
+"""Data sets in the window: opening them, their contents, and their errors.  Usage: see
+harness.py."""
 import os
 import sys
 import zlib
@@ -10,13 +11,14 @@ from harness import Role, SHOWING, State, THERE
 
 
 def test_opening_what_is_not_there_is_an_error(home):
-    """It is said until a run begins, which the data set before it still can."""
+    """The error is shown until a run begins, and the previous data set can still be trained
+    with."""
     window = home.window()
     window.small_shapes(epochs=1)
     window.open(home.file('no such folder'))
     window.text_with('no such folder')
     assert window.has_text('The data set cannot be used')
-    window.ready()  # the data set before it is still there
+    window.ready()  # the previous data set is still open
     window.press('Start')
     window.finished()
     window.wait_without_text('The data set cannot be used')
@@ -24,14 +26,15 @@ def test_opening_what_is_not_there_is_an_error(home):
 
 
 def test_limit_is_the_smaller_of_budget_and_device(window):
-    """A budget above the device's memory, as a larger card's preset has: the bar and the advice
-    speak of what there is.  Newer software devices have all of the RAM, so the samples are large."""
+    """With a budget above the device's memory, as a preset for a larger card has it, the bar and
+    the advice use the memory that the device has.  Newer software devices report all of the RAM, so
+    the samples are large."""
     window.open_settings({'Size': 224, 'Samples': 20000}, data='builtin:shapes?size=224&samples=20000', batch_size=64, vram_budget=1 << 40)
-    window.ready()  # what is said of the memory is of these data
+    window.ready()  # the memory estimate is that of these data
     window.page('Train')
     window.text('1.00\u00a0TiB allowed, but this device has')
     own = window.text('1.00\u00a0TiB allowed').split('has ')[1]
-    window.text_with(f' of {own}')  # the memory of the device beside the need
+    window.text_with(f' of {own}')  # the device's memory, beside the memory needed
     window.set_number('Batch size', 16384)
     advice = window.text_with(f'more than the {own} there are')
     assert not advice.startswith('0\u00a0B'), advice
@@ -62,7 +65,7 @@ def test_opens_a_folder_of_arrays_and_shows_their_axes(home):
     window.text('16\u00a0×\u00a03\u00a0×\u00a020')
     window.choose('Axes', 'Recognised')
     window.text('Taken as N, C, H, W')
-    window.open_settings(data=folder, data__layout='nhwc')  # the same data, to be read otherwise
+    window.open_settings(data=folder, data__layout='nhwc')  # the same data, with another layout
     window.text('Taken as N, H, W, C')
     window.open_settings(data=folder, data__layout='auto')
     window.text('Taken as N, C, H, W')
@@ -70,13 +73,14 @@ def test_opens_a_folder_of_arrays_and_shows_their_axes(home):
 
 
 def test_data_shows_split_classes_and_pictures(window):
-    """Each class with its name, number and samples that were decoded; what is used for training."""
+    """The page shows each class with its name, count and decoded samples, and the samples that are
+    used for training."""
     window.open_settings(data='builtin:shapes?size=32&samples=60&classes=4', data__val_split=0.2)
     window.page('Data')
     window.text('48 train, 12 validate')
-    assert window.number('Samples') == 60  # fewer than the window offers by itself
+    assert window.number('Samples') == 60  # fewer than the window's default
     def row():
-        """As it is now: the list may be made anew while notes on the data come in."""
+        """Looks the row up again: the list may be rebuilt when notes on the data arrive."""
         return window.find(Role.LIST_ITEM, 'square: 15', states=THERE)
     window.wait_for('its bar', lambda: row().inside(Role.LEVEL_BAR))
     window.wait_for('four pictures of it', lambda: sum(n.name == 'A sample' for n in row().inside()) == 4)
@@ -85,8 +89,8 @@ def test_data_shows_split_classes_and_pictures(window):
 
 
 def test_data_shows_samples_as_the_network_sees_them(window):
-    """The same samples, changed as the settings say now; another draw changes them in another way; a
-    reason where they cannot be made."""
+    """The same samples are shown, augmented by the current settings; another draw augments them
+    differently, and a reason is shown where they cannot be made."""
     screen = harness.Screen()
     window.ready()
     data = 'builtin:shapes?size=32&samples=100&classes=2'
@@ -94,7 +98,7 @@ def test_data_shows_samples_as_the_network_sees_them(window):
     window.page('Data')
 
     def shown(name, question):
-        """Four pictures of that name which answer it, once they are painted."""
+        """Waits for four pictures of this name that meet the condition, once they are painted."""
         def painted():
             pictures = [n for n in window.find(Role.LIST_ITEM, 'square: 50').inside(states=SHOWING) if n.name == name]
             now = screen.pixels([n.extents() for n in pictures]) if len(pictures) == 4 else None
@@ -107,8 +111,9 @@ def test_data_shows_samples_as_the_network_sees_them(window):
     seen_name = 'A sample as the network sees it'
 
     def like_plain(now):
-        """Each is the same sample, upright: thumbnails are drawn at 40 pixels, not at the network's 32, so that edges and noise differ, by
-        3 to 7 of 255 in the mean; another sample, or a rotated one, differs by more than 25.  A fourth byte is not painted."""
+        """Whether each picture is the same sample, upright.  Thumbnails are drawn at 40 pixels and
+        not at the network's 32, so edges and noise differ, by 3 to 7 of 255 in the mean; another or
+        a rotated sample differs by more than 25.  The fourth byte is not painted."""
         means = [sum(abs(x - y) for x, y in zip(*pair)) / (len(pair[0]) * 3 / 4) for pair in zip(now, plain)]
         return max(means) < 12
     switch = window.find(Role.TOGGLE_BUTTON, 'As the Network Sees Them')
@@ -134,7 +139,7 @@ def test_data_shows_samples_as_the_network_sees_them(window):
 
 
 def write_png(path, side, colour=(0, 0, 0), pixels=None):
-    """Of one colour; pixels: what stands in their place."""
+    """Writes a picture of one colour, or of the given pixels."""
     def chunk(kind, data):
         return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
     head = side.to_bytes(4, 'big') * 2 + bytes([8, 2, 0, 0, 0])
@@ -144,7 +149,8 @@ def write_png(path, side, colour=(0, 0, 0), pixels=None):
 
 
 def test_a_picture_that_is_missing_moves_no_other(home):
-    """What the network sees stands where its sample stood, also after one that cannot be decoded."""
+    """Each network input is shown in the place of its sample, also after a sample that cannot be
+    decoded."""
     window = home.window()
     screen = harness.Screen()
     folder = home.file('photos')
@@ -158,10 +164,11 @@ def test_a_picture_that_is_missing_moves_no_other(home):
     window.page('Data')
 
     def colours(label, name):
-        """Of the middle of each picture of that name, once they are painted: the place of the largest of red, green and blue."""
+        """The index of the largest of red, green and blue in the middle of each picture of this
+        name, once they are painted."""
         row = window.find_where(f'the row of {label}', lambda n: n.name.startswith(label + ': '), Role.LIST_ITEM, states=THERE)
         if not row.has(State.FOCUSED):
-            row.call('Component', 'GrabFocus')  # scrolls to it
+            row.call('Component', 'GrabFocus')  # scrolls it into view
         places = [n.extents() for n in row.inside(states=SHOWING) if n.name == name]
         now = screen.pixels([(x + width // 2, y + height // 2, 1, 1) for x, y, width, height in places])
         return [2 - pixel.index(max(pixel[:3])) for pixel in now] if now and all(max(pixel[:3]) > 120 > min(pixel[:3]) for pixel in now) else None
@@ -175,7 +182,8 @@ def test_a_picture_that_is_missing_moves_no_other(home):
 
 
 def test_another_data_set_leaves_nothing_of_the_one_before(home):
-    """Neither its unreadable samples, nor its notes, nor the size of its largest class."""
+    """Unreadable samples, notes and the size of the largest class are those of the new data set
+    only."""
     window = home.window()
     screen = harness.Screen()
     folder = home.file('photos')
@@ -187,7 +195,7 @@ def test_another_data_set_leaves_nothing_of_the_one_before(home):
         file.write(b'\x89PNG\r\n\x1a\nno more')
 
     def full_bars():
-        """Whether both bars of the balance reach from the bottom to the top."""
+        """Whether both bars of the class balance reach from the bottom to the top."""
         x, y, width, height = window.find(None, 'Balance of classes', states=THERE).extents()
 
         def colours(row):
@@ -205,7 +213,8 @@ def test_another_data_set_leaves_nothing_of_the_one_before(home):
     window.find(Role.LIST_ITEM, 'car: 1', states=THERE)
     window.find_where('the number of unreadable samples', lambda n: n.name == 'Cannot be read', Role.LIST_ITEM, states=THERE)
     window.find_where('a note on its classes', lambda n: '“car”' in n.name, Role.LIST_ITEM, states=THERE)
-    window.open_settings(data=folder, data__val_split=0.5)  # the same data, and its notes anew
+    # The same data, whose notes are made anew.
+    window.open_settings(data=folder, data__val_split=0.5)
     window.text('22 train, 20 validate')
     notes = window.wait_for('its notes', lambda: [n.name for n in window.nodes(Role.LIST_ITEM, states=THERE) if '“car”' in n.name])
     assert len(notes) == len(set(notes)), f'notes from before are still there: {notes}'
@@ -216,7 +225,7 @@ def test_another_data_set_leaves_nothing_of_the_one_before(home):
 
 def test_one_class_is_taken_on_request(home):
     window = home.window()
-    folder = home.file('one & <class>')  # no markup
+    folder = home.file('one & <class>')  # must not be read as markup
     os.makedirs(os.path.join(folder, 'only'))
     for i in range(40):
         write_png(os.path.join(folder, 'only', f'{i}.png'), 16)
@@ -231,7 +240,8 @@ def test_one_class_is_taken_on_request(home):
 
 
 def test_the_window_lives_while_a_scan_waits(home):
-    """Of a folder whose server does not answer: pages and settings can be used, and the scan cancelled."""
+    """While a folder on a server that does not answer is scanned, pages and settings can be used,
+    and the scan can be cancelled."""
     if not os.environ.get('DYNO_UI_HOLD'):
         raise harness.Skip('a sanitizer wants to be loaded before all else')
     gate, folder = home.file('gate'), home.file('photos')
@@ -251,7 +261,7 @@ def test_the_window_lives_while_a_scan_waits(home):
     window.page('Data')
     window.press('Cancel')
     window.ready()
-    window.text('Built in, drawn shapes')  # as before
+    window.text('Built in, drawn shapes')  # the previous data set
     os.remove(gate)
     window.open(folder)
     window.text('Image folder')
@@ -259,7 +269,8 @@ def test_the_window_lives_while_a_scan_waits(home):
 
 
 def test_names_are_no_markup(home):
-    """Of a data set, of classes and of a run: shown as they are, and without a complaint of GTK (which ends a test)."""
+    """The names of a data set, of classes and of a run are shown literally and without a GTK
+    warning (which would end the test)."""
     window = home.window()
     name = '<script>"><img onerror=x>&amp; %s <b>'
     classes = '<b>bold', 'R&D', '</span>%n', '_Mnemonic'

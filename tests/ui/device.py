@@ -12,12 +12,12 @@ from harness import Role, THERE
 
 
 def plain(text):
-    """Without the characters that keep a number and its unit together."""
+    """Replaces the characters that keep a number and its unit together."""
     return re.sub('[\u2068\u2069]', '', text.replace('\xa0', ' '))
 
 
 def figures(window):
-    """The words of each tile, by its title."""
+    """The text of each tile, by its title."""
     found = {}
     for child in window.nodes(Role.LIST_ITEM):
         labels = [plain(n.name) for n in child.inside(Role.LABEL)]
@@ -36,7 +36,8 @@ def plots(window, **states):
 
 
 def test_without_a_gpu_the_machine_is_watched(home):
-    """Whose values are there; of the device that computes on it there are none."""
+    """The values of the computer are shown; the software device that computes has none of its
+    own."""
     window = home.window()
     window.ready()
     window.page('Device')
@@ -53,7 +54,8 @@ def test_without_a_gpu_the_machine_is_watched(home):
 
 
 def test_a_card_shows_what_its_driver_says(home):
-    """Load, memory of each program, power, temperature and clocks, also after a look at another page and with a run."""
+    """The page shows load, memory of each program, power, temperature and clocks, also after a
+    change of pages and during a run."""
     os.makedirs(home.file('lib'))
     os.symlink(os.environ['DYNO_UI_NVML'], home.file('lib/libnvidia-ml.so.1'))
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='card',
@@ -68,7 +70,8 @@ def test_a_card_shows_what_its_driver_says(home):
         return all(found.get(name) == words for name, words in expected.items())
     window.wait_for('what the driver says', are_shown)
     window.text('Memory by Program')
-    # The process that draws and computes counts once, and the one with the most memory comes first.
+    # The process that both draws and computes counts once, and the process with the most memory
+    # comes first.
 
     def programs():
         shown = [plain(t) for t in window.shown()]
@@ -84,7 +87,8 @@ def test_a_card_shows_what_its_driver_says(home):
 
 
 def test_the_device_that_was_chosen_stays(home):
-    """Whichever device computes after that.  There are two, since the driver has two manifests."""
+    """The chosen device stays, whichever device computes next.  There are two devices, since the
+    driver has two manifests."""
     named = os.environ.get('VK_DRIVER_FILES') or os.environ.get('VK_ICD_FILENAMES')
     drivers = named.split(':') if named else glob.glob('/usr/share/vulkan/icd.d/lvp_icd*.json')
     if not drivers:

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The window without what it stands on: no display, no session bus, a home that cannot be written to, an X server that dies in mid-run.
+"""The window without its usual environment: no display, no session bus, a home that cannot be
+written to, an X server that dies during a run.
 
-Usage: display.py DYNO DYNOCTL [TEST...]    Starts X servers (Xvfb) of its own.  Exit status 77: a tool that it needs is not installed."""
+Usage: display.py DYNO DYNOCTL [TEST...]    Starts X servers (Xvfb) of its own.  Exit status 77: a
+tool that it needs is not installed."""
 import glob, os, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 DYNO, DYNOCTL = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -13,7 +15,8 @@ class Display(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix='dyno-display-')
         self.addCleanup(shutil.rmtree, self.folder, True)
         self.state = os.path.join(self.folder, 'state')
-        # No bus, no portal, no notifier, no accessibility; nothing of the user's session.
+        # There is no bus, portal, notification service or accessibility, and nothing of the user's
+        # session.
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith(('XDG_', 'DBUS_', 'AT_SPI')) and key not in ('DISPLAY', 'WAYLAND_DISPLAY')}
         self.environment.update(HOME=self.folder, LC_ALL='C.UTF-8', LANGUAGE='', NO_AT_BRIDGE='1', GTK_USE_PORTAL='0',
@@ -64,14 +67,14 @@ class Display(unittest.TestCase):
         self.environment['DBUS_SESSION_BUS_ADDRESS'] = bus.stdout.readline().strip()
 
     def can_start(self):
-        """The action is enabled."""
+        """Whether the action is enabled."""
         described = subprocess.run(['gdbus', 'call', '--session', '--dest', 'io.github.gpudyno.Dyno', '--object-path',
                                     '/io/github/gpudyno/Dyno/window/1', '--method', 'org.gtk.Actions.Describe', 'start'],
                                    env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return described.stdout.startswith(b'((true,')
 
     def activate(self, action):
-        """Whatever has the keyboard."""
+        """Activates an action, whichever widget has the keyboard."""
         subprocess.run(['gdbus', 'call', '--session', '--dest', 'io.github.gpudyno.Dyno', '--object-path', '/io/github/gpudyno/Dyno/window/1',
                         '--method', 'org.gtk.Actions.Activate', action, '[]', '{}'], env=self.environment, stdout=subprocess.DEVNULL, check=True)
 
@@ -101,7 +104,7 @@ class Display(unittest.TestCase):
     def test_the_server_dies_in_mid_run(self):
         server = self.start_server()
         self.start_bus()
-        if 'XDG_CACHE_HOME' in os.environ:  # kernels that are compiled already
+        if 'XDG_CACHE_HOME' in os.environ:  # reuses kernels that are compiled already
             os.makedirs(os.path.join(os.environ['XDG_CACHE_HOME'], 'dyno'), exist_ok=True)
             os.makedirs(self.state)
             os.symlink(os.path.join(os.environ['XDG_CACHE_HOME'], 'dyno'), os.path.join(self.state, 'cache'))
@@ -112,8 +115,10 @@ class Display(unittest.TestCase):
         self.activate('start')
         self.wait_for(process, 'checkpoint', lambda: glob.glob(checkpoints))
         server.kill()
-        self.assertEqual(process.wait(timeout=600), 1, self.words())  # no signal, no core
-        words = [line for line in self.words().splitlines() if not line.startswith('dyno-')]  # not what the log says
+        # Ended by no signal, so no core was dumped.
+        self.assertEqual(process.wait(timeout=600), 1, self.words())
+        # Without the lines of the log.
+        words = [line for line in self.words().splitlines() if not line.startswith('dyno-')]
         self.assertEqual(len(words), 1, self.words())
         self.assertIn('X server is gone', words[0])
         folder = os.path.dirname(glob.glob(checkpoints)[0])

@@ -11,7 +11,7 @@ from harness import GLib, Role, make_locale
 
 
 def export(window, path, title='Dyno settings'):
-    """The settings in the format of that title, which is shown first."""
+    """Exports the settings in the format of that title, which is the one shown first."""
     window.press('Export settings')
     window.press_row(title)
     window.press('Save…')
@@ -31,7 +31,7 @@ def test_exports_settings_that_read_back(home):
     assert keys.get_string('run', 'model') == 'simplecnn'
     window.set_number('Epochs', 9)
     window.set_number('Batch size', 8)
-    home.run(home.program, first)  # goes to the window that is open
+    home.run(home.program, first)  # opens the file in the running window
     window.wait_for_numbers({'Epochs': 7, 'Batch size': 24})
     window.ready()
     export(window, second)
@@ -40,7 +40,8 @@ def test_exports_settings_that_read_back(home):
 
 
 def test_exports_for_other_programs(home):
-    """The preview is what is written; settings that the format cannot hold are counted."""
+    """The preview equals the exported file, and settings that the format cannot hold are
+    counted."""
     window = home.window()
     path = home.file('for-lightning.yaml')
     window.set_number('Batch size', 48)
@@ -63,7 +64,7 @@ def test_a_json_name_means_json(home):
     window = home.window()
     path = home.file('settings.json')
     window.set_number('Epochs', 17)
-    export(window, path)  # the format that is chosen is INI
+    export(window, path)  # the chosen format is INI
     with open(path) as file:
         kept = json.load(file)
     assert kept['settings']['epochs'] == 17, kept
@@ -104,7 +105,7 @@ def test_a_dyno_file_is_exported_and_opened(home):
 
 
 def test_a_comma_locale_changes_no_file(home):
-    """The same run, settings and weights, from a window whose decimals have a comma."""
+    """The window gives the same run, settings and weights in a locale with a decimal comma."""
     runs = []
     for environment in {}, dict(make_locale(home), LANGUAGE='en'):
         window = home.window(**environment)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The real window, driven through AT-SPI as a screen reader would: what the tests of the window share.
+"""The harness of the window's tests: it drives the real window through AT-SPI, as a screen reader
+does.
 
-A file of tests ends with `harness.main(TESTS)` and is called as FILE.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
-It starts an X server (Xvfb), a session bus and an accessibility bus of its own; nothing of the user's session is touched.  Exit status 77:
-a tool that it needs is not installed.
+A file of tests ends with `harness.main(TESTS)` and is called as FILE.py DYNO [NAME...]    DYNO: the
+program; NAME: only these tests.  It starts an X server (Xvfb), a session bus and an accessibility
+bus of its own; nothing of the user's session is touched.  Exit status 77: a tool that it needs is
+not installed.
 
-Each test has a home of its own, in which no window was before: it takes a `window`, which is new, or the `home`, to start windows in it.
-Each that it leaves is ended.  Nothing here depends on the clock: limits end only what hangs.
+Each test has a new home directory of its own: it takes either a new `window`, or the `home` to
+start windows in it.  Windows that a test leaves open are ended.  Nothing here depends on the clock:
+time limits end only tests that hang.
 
-AT-SPI is spoken on the bus itself: Collection.GetMatches looks through the tree inside the window's process, where libatspi's objects need
-several calls for each widget.  On the bus the signals of a window come before the answers to what was asked after them."""
+The harness calls AT-SPI over D-Bus directly: Collection.GetMatches searches the tree inside the
+window's process, where libatspi's objects need several calls for each widget.  On the bus the
+signals of a window come before the replies to later requests."""
 import contextlib
 import inspect
 import mmap
@@ -28,8 +32,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import commalocale
 
-LIMIT_S = 600  # for one step that waits, of a busy machine with cold kernels; never reached when things work
-LIMITS_AT_MOST = 3  # that may be reached in a file
+# Seconds for one wait, on a busy machine with no kernels cached; never reached when the code works.
+LIMIT_S = 600
+LIMITS_AT_MOST = 3  # number of expired waits after which the rest of a file is skipped
 
 
 def start_inside():
@@ -54,8 +59,8 @@ def start_inside():
                            G_DEBUG='fatal-criticals', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
         environment.pop('WAYLAND_DISPLAY', None)
         environment.setdefault('XDG_CACHE_HOME', place + '/cache')
-        # What the buses and their services print on standard output (the accessibility registry
-        # does) is no TAP.
+        # The buses and their services (such as the accessibility registry) write to standard
+        # output, which would corrupt the TAP output.
         tap = os.dup(sys.stdout.fileno())
         environment['DYNO_UI_TAP'] = str(tap)
         return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment, stdout=sys.stderr,
@@ -76,34 +81,34 @@ except (ImportError, ValueError) as problem:
 if 'DYNO_UI_PLACE' not in os.environ:
     sys.exit(start_inside())
 
-Role, State = Atspi.Role, Atspi.StateType  # their numbers
+Role, State = Atspi.Role, Atspi.StateType  # their numeric values
 PLACE = os.environ['DYNO_UI_PLACE']
 A11Y = 'org.a11y.atspi.'
 ROOT = '/org/a11y/atspi/accessible/root'
 ID = 'io.github.gpudyno.Dyno'
 SHOWING = State.SHOWING, State.VISIBLE
-THERE = State.VISIBLE,  # also where the panel is scrolled away from it
+THERE = State.VISIBLE,  # true also of a widget that is scrolled out of its panel's view
 WINDOWS = Role.FRAME, Role.DIALOG, Role.FILE_CHOOSER, Role.ALERT
 
 
 class LimitReached(AssertionError):
-    """What was waited for has not come."""
+    """A wait ended at its time limit."""
 
 
 class Skip(Exception):
-    """A test cannot be run here, for that reason."""
+    """A test cannot be run here; the message is the reason."""
 
 
 class Buses:
-    """The session's bus, and that of accessibility."""
+    """The session bus and the accessibility bus."""
 
     def __init__(self):
         self.session = Gio.bus_get_sync(Gio.BusType.SESSION)
         address = self.call_on(self.session, 'org.a11y.Bus', '/org/a11y/bus', 'org.a11y.Bus', 'GetAddress')[0]
         self.bus = Gio.DBusConnection.new_for_address_sync(
             address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
-        self.focused = []  # (bus name, path), in their order
-        self.seen = set()  # of these: what was shown, if only for a moment
+        self.focused = []  # (bus name, path) of each widget that got the focus, in order
+        self.seen = set()  # (bus name, path) of each widget that was shown, if only for a moment
         for state, happened in ('focused', self.focus_moved), ('showing', self.was_shown):
             self.bus.signal_subscribe(None, A11Y + 'Event.Object', 'StateChanged', None, state, Gio.DBusSignalFlags.NONE, happened)
             self.call(A11Y + 'Registry', '/org/a11y/atspi/registry', A11Y + 'Registry', 'RegisterEvent',
@@ -125,7 +130,8 @@ class Buses:
         return self.call_on(self.bus, *arguments)
 
     def calls(self, calls):
-        """The answers to many (name, path, interface, method, arguments), each asked before the first is there; None: it has gone."""
+        """Sends many calls (name, path, interface, method, arguments) without waiting in between,
+        and returns their replies; None for an object that no longer exists."""
         answers = [None] * len(calls)
         left = [len(calls)]
 
@@ -140,7 +146,7 @@ class Buses:
         return answers
 
     def dispatch(self):
-        """What has come so far."""
+        """Handles the signals that have arrived so far."""
         while GLib.MainContext.default().iteration(False):
             pass
 
@@ -149,7 +155,7 @@ class Buses:
 
 
 def bits(values, words):
-    """As AT-SPI has sets of roles and of states."""
+    """Packs roles or states into the bit set that AT-SPI uses."""
     sums = [0] * words
     for value in map(int, values):
         sums[value // 32] |= 1 << value % 32
@@ -157,7 +163,7 @@ def bits(values, words):
 
 
 class Node:
-    """A widget; role, name and description as they were when it was looked up."""
+    """A widget, with its role, name and description as they were when it was looked up."""
 
     def __init__(self, buses, owner, path):
         self.buses, self.owner, self.path = buses, owner, path
@@ -187,7 +193,7 @@ class Node:
         return self.call('Accessible', 'GetRole')[0]
 
     def now(self):
-        """The same, as it is now."""
+        """Looks the same widget up again."""
         self.take(self.buses.call(*self.question_of_all())[0])
         return self
 
@@ -215,7 +221,7 @@ class Node:
         return self.known(self.call('Accessible', 'GetChildren')[0])
 
     def known(self, references):
-        """Nodes with their names, without those that went meanwhile."""
+        """Makes nodes of the references, without those that have vanished meanwhile."""
         nodes = [Node(self.buses, *reference) for reference in references]
         answers = self.buses.calls([node.question_of_all() for node in nodes])
         for node, answer in zip(nodes, answers):
@@ -224,12 +230,13 @@ class Node:
         return [node for node, answer in zip(nodes, answers) if answer]
 
     def inside(self, *roles, states=()):
-        """All in it that have one of the roles and all of the states."""
-        rule = bits(states, 2), 1, {}, 1, bits(roles, 5), 2 if roles else 1, [], 1, False  # 1: all, 2: any
+        """All descendants that have one of the roles and all of the states."""
+        # Match type 1: all, 2: any.
+        rule = bits(states, 2), 1, {}, 1, bits(roles, 5), 2 if roles else 1, [], 1, False
         return self.known(self.call('Collection', 'GetMatches', '((aiia{ss}iaiiasib)uib)', rule, 1, 0, True)[0])
 
     def act(self):
-        """Whether it was done: what is not sensitive, or hidden, does nothing."""
+        """Returns whether the action was done: an insensitive or hidden widget does nothing."""
         return self.call('Action', 'DoAction', '(i)', 0)[0]
 
     def select_child(self, i):
@@ -252,7 +259,7 @@ class Node:
         self.call('EditableText', 'SetTextContents', '(s)', text)
 
     def extents(self, screen=True):
-        """x, y, width, height; on the screen or in its window."""
+        """x, y, width and height, relative to the screen or to the window."""
         return self.call('Component', 'GetExtents', '(u)', 0 if screen else 1)[0]
 
     @property
@@ -268,11 +275,11 @@ class Home:
         self.windows = []
         self.runs = os.path.join(place, 'data', 'dyno', 'runs')
         self.environment = dict(os.environ, HOME=place, XDG_DATA_HOME=place + '/data', XDG_CONFIG_HOME=place + '/config')
-        # What slides and fades costs a software renderer more than all else.
+        # Animations are the most expensive part of drawing in software.
         self.write('config/gtk-3.0/settings.ini', '[Settings]\ngtk-enable-animations=0\n')
 
     def animate(self):
-        """Windows that start after this."""
+        """Enables animations in the windows that start after this."""
         os.remove(self.file('config/gtk-3.0/settings.ini'))
 
     def file(self, name):
@@ -302,7 +309,7 @@ class Home:
         return ''
 
     def leave(self):
-        """As at a logout; windows go without a complaint."""
+        """Closes all windows as a logout does, and checks that they report no warnings."""
         for window in self.windows:
             if window.process.poll() is None:
                 window.process.terminate()
@@ -322,31 +329,33 @@ class Window:
         handle, path = tempfile.mkstemp(prefix='stderr-', dir=home.path)
         with open(handle, 'w') as written:
             self.process = subprocess.Popen([home.program, *arguments], stderr=written, cwd=home.path, env=dict(home.environment, **environment))
-        self.errors = open(path)  # with a position of its own
+        self.errors = open(path)  # a second open file, with its own position
 
     def begin(self):
         self.application = self.wait_for('the application', self.find_application)
         self.frame = self.find(Role.FRAME, 'Dyno')
         self.wait_for('the keyboard', lambda: self.frame.has(State.ACTIVE))
-        self.ready()  # the device is known, so that its first settings do not come over later ones
+        # Waits until the device is known, so that settings derived from it do not overwrite later
+        # ones.
+        self.ready()
 
     def find_application(self):
         root = Node(self.buses, A11Y + 'Registry', ROOT)
         for owner, path in root.call('Accessible', 'GetChildren')[0]:
-            with contextlib.suppress(GLib.Error):  # one that has gone
+            with contextlib.suppress(GLib.Error):  # the process may have exited
                 if self.buses.call('org.freedesktop.DBus', '/', 'org.freedesktop.DBus', 'GetConnectionUnixProcessID',
                                    GLib.Variant('(s)', (owner,)))[0] == self.process.pid:
                     return Node(self.buses, owner, path)
         return None
 
     def wait_until(self, what, question, limit_s=LIMIT_S):
-        """The first answer that is true."""
+        """Returns the first true answer."""
         end, pause_s = time.monotonic() + limit_s, 0.01
         while True:
             self.buses.dispatch()
             try:
                 answer = question()
-            except GLib.Error:  # a widget vanished between two questions
+            except GLib.Error:  # a widget vanished between two calls
                 answer = None
             if answer:
                 return answer
@@ -370,16 +379,16 @@ class Window:
             raise LimitReached(f'{reached}; focus: {self.describe_focus()}; shown: {self.shown()}') from None
 
     def complaints(self):
-        """Warnings and criticals on standard error since the last question."""
+        """Warnings and criticals on standard error since the last call."""
         return [line for line in self.errors.read().splitlines() if re.search(r'-(WARNING|CRITICAL|ERROR) \*\*|^[\w-]+: (warning|critical|error): ', line)]
 
-    # Looking
+    # Looking up
 
     def nodes(self, *roles, states=SHOWING):
         return self.application.inside(*roles, states=states)
 
     def look(self, role, name, states=SHOWING):
-        """None: there is none."""
+        """Returns the widget, or None."""
         return next((n for n in self.nodes(*[role] if role is not None else [], states=states) if n.name == name), None)
 
     def find(self, role, name, limit_s=LIMIT_S, states=SHOWING):
@@ -389,22 +398,23 @@ class Window:
         return self.look(role, name, states) is not None
 
     def find_where(self, what, condition, *roles, states=SHOWING):
-        """The first of which the condition is true."""
+        """Returns the first node that meets the condition."""
         return self.wait_for(what, lambda: next((n for n in self.nodes(*roles, states=states) if condition(n)), None))
 
     def shown(self):
-        """What labels and rows say, as far as it is shown; on failures too, when nothing answers any more."""
+        """The visible text of labels and rows; works in failure reports too, when the window no
+        longer answers."""
         with contextlib.suppress(GLib.Error, AttributeError):
             return [n.name for n in self.nodes(Role.LABEL) if n.name] + [
                 n.description for n in self.nodes(Role.LIST_ITEM, states=THERE) if n.description]
         return []
 
     def text(self, start):
-        """A label that begins so."""
+        """Finds a label that begins with this text."""
         return self.wait_for(f'a text "{start}…"', lambda: next((t for t in self.shown() if t.startswith(start)), None))
 
     def text_with(self, part):
-        """A label that contains it."""
+        """Finds a label that contains this text."""
         return self.wait_for(f'a text with "{part}"', lambda: next((t for t in self.shown() if part in t), None))
 
     def has_text(self, part):
@@ -414,7 +424,8 @@ class Window:
         self.wait_for(f'"{part}" to go', lambda: not self.has_text(part))
 
     def exported(self, name):
-        """The message that says so was shown: it goes again after some seconds, but keeps its words."""
+        """Waits until the message about the export was shown: it is hidden after some seconds, but
+        keeps its text."""
         self.wait_for(f'“{name}” to be exported', lambda: any(
             n.name == f'“{name}” exported' and (n.owner, n.path) in self.buses.seen for n in self.nodes(Role.LABEL, states=())))
 
@@ -422,9 +433,9 @@ class Window:
         return self.find_where(f'a button "{start}…"', lambda n: n.name.startswith(start), Role.PUSH_BUTTON).name
 
     def nameless(self):
-        """The roles of what the focus can reach without a name."""
+        """The roles of focusable widgets that have no name."""
         return [role for role in (n.role for n in self.nodes(states=(*SHOWING, State.FOCUSABLE)) if not n.name)
-                if role != int(Role.TABLE_CELL)]  # an empty one has a column's title
+                if role != int(Role.TABLE_CELL)]  # an empty cell has its column's title
 
     # The keyboard
 
@@ -435,7 +446,7 @@ class Window:
         self.wait_for(f'the focus on "{name}"', lambda: self.focus_is_on(name))
 
     def describe_focus(self):
-        """For a message: each that says it has the focus, the window included."""
+        """For a failure message: all widgets that report having the focus, the window included."""
         with contextlib.suppress(GLib.Error, AttributeError):
             return ', '.join(f'{Role(n.role).value_nick} "{n.name}"' + ('' if n.showing() else ' not showing')
                              for state in (State.FOCUSED, State.ACTIVE) for n in self.nodes(states=(state,))) or 'nowhere'
@@ -453,27 +464,28 @@ class Window:
         return [n for n in self.application.children() if n.has(*SHOWING) and n.role in roles]
 
     def has_keyboard(self):
-        """The window manager gives it to a dialog some time after it is shown, and back some time after it has gone."""
+        """The window manager gives the keyboard to a dialog some time after it is shown, and back
+        some time after it has closed."""
         windows = self.top_levels()
         dialogs = [w for w in windows if w != self.frame]
         return any(w.has(State.ACTIVE) for w in dialogs or windows)
 
     def key(self, *names):
-        """Keys as from the keyboard, one right after another, once the window that is above the others has it."""
+        """Presses keys, one right after another, once the topmost window has the keyboard."""
         self.wait_for('the keyboard', self.has_keyboard)
         subprocess.run(['xdotool', 'key', '--delay', '0', *names], check=True)
 
     def move_focus(self, key):
-        """The key, and the widget that has the focus after it, shown or not."""
+        """Presses the key and returns the widget that has the focus after it, visible or not."""
         self.buses.dispatch()
         moves = self.buses.focused
-        first, before = len(moves), moves[-1] if moves else None  # each may be reported twice
+        first, before = len(moves), moves[-1] if moves else None  # a move may be reported twice
         self.key(key)
         return self.wait_for(f'the focus to move by {key}', lambda: next(
             (Node(self.buses, *move).now() for move in reversed(moves[first:]) if move != before and move[0] == self.application.owner), None))
 
     def type(self, text, name):
-        """Into the field of that name, which has the focus."""
+        """Types into the field of this name, which has the focus."""
         field = self.wait_for(f'the focus on "{name}"', lambda: next((n for n in self.nodes(states=(State.FOCUSED,)) if n.name == name), None))
         self.wait_for('the keyboard', self.has_keyboard)
         subprocess.run(['xdotool', 'type', '--delay', '0', text], check=True)
@@ -482,18 +494,18 @@ class Window:
     # Acting
 
     def open(self, *paths):
-        """As a file manager does."""
+        """Opens paths in the application, as a file manager does."""
         uris = [GLib.filename_to_uri(path) for path in paths]
         self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno', 'org.freedesktop.Application', 'Open',
                            GLib.Variant('(asa{sv})', (uris, {})))
 
     def activate(self, action, *parameters):
-        """An action of the window, as the menu does."""
+        """Activates an action of the window, as the menu does."""
         self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions', 'Activate',
                            GLib.Variant('(sava{sv})', (action, parameters, {})))
 
     def activate_application(self, action):
-        """As the desktop does, out of the menu entry."""
+        """Activates an action of the application, as the desktop does from the menu entry."""
         self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno', 'org.freedesktop.Application', 'ActivateAction',
                            GLib.Variant('(sava{sv})', (action, [], {})))
 
@@ -502,21 +514,22 @@ class Window:
                            GLib.Variant('(sva{sv})', (action, value, {})))
 
     def press(self, name, role=Role.PUSH_BUTTON):
-        """Once it can be pressed.  A button that was made anew between two questions, or is not sensitive any more, is looked up again."""
+        """Presses the button once it is sensitive.  A button that was recreated or became
+        insensitive between two calls is looked up again."""
         def pressed():
             node = self.look(role, name, (*SHOWING, State.SENSITIVE))
             return node and node.act()
         self.wait_for(f'"{name}" to be sensitive', pressed)
 
     def page(self, name):
-        """A page of the rail; only the one that is shown is there for screen readers."""
+        """Shows a page of the rail; screen readers see only the page that is shown."""
         button = self.find(Role.RADIO_BUTTON, name)
         if not button.has(State.CHECKED):
             button.act()
             self.wait_for(f'the page {name}', lambda: button.has(State.CHECKED))
 
     def go_to(self, name):
-        """The page with a control of that name."""
+        """Shows the page that has a control of this name."""
         self.page({'Size': 'Data', 'Samples': 'Data', 'Minutes': 'Tune'}.get(name, 'Train'))
 
     def number(self, name):
@@ -533,7 +546,7 @@ class Window:
             self.wait_for(f'{name} {value}', lambda: abs(self.find(Role.SPIN_BUTTON, name, states=THERE).value - value) < 1e-9)
 
     def choose(self, name, item):
-        """An item of a combo box, some of which are filled by a thread's answer."""
+        """Chooses an item of a combo box; some boxes are filled by the result of a thread."""
         combo = self.find(Role.COMBO_BOX, name, states=THERE)
 
         def items():
@@ -555,7 +568,7 @@ class Window:
         self.wait_for(f'"{path}"', lambda: os.path.exists(path))
         self.wait_for('the dialog to go', lambda: not self.has(dialog, Role.FILE_CHOOSER))
 
-    # What many tests begin with
+    # The beginnings of many tests
 
     def ready(self):
         self.wait_for('Start to be sensitive', lambda: self.look(Role.PUSH_BUTTON, 'Start', (*SHOWING, State.SENSITIVE)))
@@ -565,21 +578,23 @@ class Window:
                                   GLib.Variant('(s)', (action,)))[0][0]
 
     def open_settings(self, numbers=None, data='builtin:shapes?size=32&samples=100', model='simplecnn', **settings):
-        """A settings file, and waits for the numbers that the form then has; model__width stands for model.width.  A run whose end is
-        said already keeps the form locked until it has let go of the device."""
+        """Opens a settings file and waits for the numbers that the form then shows; model__width
+        stands for model.width.  After a run has reported its end, the form stays locked until the
+        run has released the device."""
         self.wait_for('the form to be free', lambda: self.is_enabled('open-settings'))
         lines = ''.join(f'{key.replace("__", ".")}={value}\n' for key, value in settings.items())
         self.open(self.home.write('opened.ini', f'[run]\ndata={data}\nmodel={model}\n[settings]\n{lines}'))
         self.wait_for_numbers(numbers or {})
 
     def small_shapes(self, **settings):
-        """The least work that is still training."""
+        """Opens the settings of a very short training run."""
         self.open_settings({'Samples': 100, 'Size': 16, 'Batch size': 16}, data='builtin:shapes?size=16&samples=100', model='mlp',
                            amp='false', batch_size=16, **settings)
         self.ready()
 
     def start_long_run(self, epochs=1000000, data__val_split=0, **settings):
-        """It goes on until it is stopped.  Without validation, which would warn in some epoch that it learns by heart."""
+        """Starts a run that goes on until it is stopped.  It has no validation, which would at some
+        epoch warn of overfitting."""
         self.small_shapes(epochs=epochs, data__val_split=data__val_split, **settings)
         self.press('Start')
         self.page('Train')
@@ -592,7 +607,7 @@ class Window:
         self.ready()
 
     def finished(self):
-        """The run has ended well; of one that has not, the failure is reported at once."""
+        """Waits for a run to end well; a run that fails is reported at once."""
         said = self.wait_for('the end of the run', lambda: next((t for t in self.shown() if t.startswith(('Finished in ', 'Failed after '))), None))
         assert said.startswith('Finished in '), f'the run has failed; shown: {self.shown()}'
 
@@ -613,12 +628,12 @@ class Window:
 
 
 class Screen:
-    """What the X server shows, out of its memory."""
+    """The pixels of the screen, mapped from the X server's memory."""
 
     def __init__(self):
         with open(os.path.join(PLACE, 'Xvfb_screen0'), 'rb') as file:
             self.memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-        head = struct.unpack('>25I', self.memory[:100])  # of an XWD file
+        head = struct.unpack('>25I', self.memory[:100])  # header of an XWD file
         self.line, self.start = head[12], head[0] + 12 * head[19]
         assert head[11] == 32, 'a pixel is not four bytes'
 
@@ -627,15 +642,16 @@ class Screen:
                          for row in range(y, y + height)) for x, y, width, height in areas]
 
     def pixels(self, areas):
-        """Of each area, four bytes a pixel; None: they are being painted.  A request of which a part was read is over once the server has
-        answered another, so that what is the same after that is whole."""
+        """Four bytes for each pixel of each area; None while they are being painted.  The server
+        has finished a request that was partly read when it has answered another one, so pixels that
+        are equal after that are complete."""
         before = self.read(areas)
         subprocess.run(['xdotool', 'getmouselocation'], check=True, stdout=subprocess.DEVNULL)
         return before if before == self.read(areas) else None
 
 
 def assert_whole(folder):
-    """A run from the window leaves what one from dynoctl leaves."""
+    """A run of the window leaves the same files as one of dynoctl."""
     kept = os.listdir(folder)
     for name in 'settings.ini', 'metrics.csv', 'weights.safetensors', 'curves.svg', 'curves.png', 'log':
         assert name in kept, f'{name} is not in {folder}: {kept}'
@@ -643,7 +659,7 @@ def assert_whole(folder):
 
 
 def make_locale(home):
-    """The variables of a window whose decimals have a comma."""
+    """The environment variables of a window whose decimals have a comma."""
     try:
         return commalocale.make(home.file('locales'))
     except unittest.SkipTest as reason:
@@ -651,7 +667,8 @@ def make_locale(home):
 
 
 def start_manager():
-    """Once it manages windows: what is shown before would have no keyboard."""
+    """Starts a window manager and waits until it manages windows: a window that is shown earlier
+    would not get the keyboard."""
     path = os.path.join(PLACE, 'manages')
     manager = subprocess.Popen(['openbox', '--startup', f'touch {path}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + LIMIT_S
@@ -662,14 +679,14 @@ def start_manager():
 
 
 def run_test(test, home):
-    """None, or what failed."""
+    """Returns None, or the failure."""
     try:
         if 'window' in inspect.signature(test).parameters:
             test(home.window())
         else:
             test(home)
         home.leave()
-    except Exception as problem:  # also one of the test's own: those after it are to run
+    except Exception as problem:  # an error of the test itself too: the tests after it are to run
         return problem
     finally:
         home.end()

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* For a program that loads this before all else: while the file DYNO_TEST_HOLD is there, nothing is
- * written to a file of the history, and no folder or file is opened or looked at below one named
- * "held", as on a server that does not answer. */
-#undef _FILE_OFFSET_BITS /* pwrite is itself here, and pwrite64 another */
+/* For preloading with LD_PRELOAD: while the file DYNO_TEST_HOLD exists, writes to the files of the
+ * history block, and so do opening and querying paths below a folder named "held", as on a server
+ * that does not answer. */
+/* With it, pwrite would be redirected to pwrite64, and both are defined here. */
+#undef _FILE_OFFSET_BITS
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>

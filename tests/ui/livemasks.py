@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The masks of a few validation samples, while a run trains.  Usage: see harness.py."""
+"""The masks of a few validation samples during a run.  Usage: see harness.py."""
 import csv
 import os
 import re
@@ -21,7 +21,7 @@ def begin(window, data, **settings):
 
 
 def title(window):
-    """The expander, once the card is there; described by its epoch."""
+    """The expander of the card, once it is shown; its description names the epoch."""
     return window.find(Role.TOGGLE_BUTTON, CARD)
 
 
@@ -35,7 +35,7 @@ def wait_for_epoch(window, least):
 
 
 def samples(window):
-    """The widgets named "images/03.png: Mean IoU 41.2 %", in their order."""
+    """The widgets named like "images/03.png: Mean IoU 41.2 %", in their order."""
     return [n for n in window.nodes(Role.LIST_ITEM, states=THERE) if ': Mean IoU ' in n.name]
 
 
@@ -44,7 +44,8 @@ def names(window):
 
 
 def test_masks_follow_a_run(home):
-    """Of the same samples after each epoch; they can be chosen by the keyboard, and folded away."""
+    """The card shows the masks of the same samples after each epoch; samples can be chosen by the
+    keyboard, and the card can be folded."""
     window = home.window()
     screen = harness.Screen()
     window.ready()
@@ -56,7 +57,7 @@ def test_masks_follow_a_run(home):
     assert names(window) == shown, (names(window), shown)
 
     def is_covered(sample):
-        """The left half is red or green, the right half grey; and so is the prediction, once it is right."""
+        """Whether both truth and prediction have a coloured left half and a grey right half."""
         pictures = [n.extents() for n in sample.inside(Role.IMAGE) if n.name in ('Truth', 'Prediction')]
         now = screen.pixels(pictures)
         if not now or len(pictures) != 2 or pictures[0][0] >= pictures[1][0]:
@@ -67,12 +68,12 @@ def test_masks_follow_a_run(home):
                            for at in [4 * (width * (height // 2) + part)]]
             halves.append(max(left) - min(left) > 50 and masks.close(right, [right[0]] * 3))
         return halves == [True, True]
-    window.focus_on(samples(window)[0])  # scrolls to it
+    window.focus_on(samples(window)[0])  # scrolls it into view
     window.wait_for('masks over both pictures', lambda: all(is_covered(n) for n in samples(window)[:3]))
     window.key('Return')
     window.text_with(shown[0] + '\nMean IoU ')
 
-    def classes():  # they are listed anew after each epoch
+    def classes():  # the classes are listed anew after each epoch
         listed = [label.name for n in window.nodes(states=THERE) if n.name == 'Classes' for label in n.inside(Role.LABEL)]
         return listed[:1] == ['ground'] and set(listed) <= {'ground', 'red bar', 'green bar'} and len(listed) > 1
     window.wait_for('its classes', classes)
@@ -91,7 +92,8 @@ def test_masks_follow_a_run(home):
 
 
 def test_masks_are_those_of_the_run(home):
-    """The last ones are worth what dynoctl says of the last weights; runs without masks or validation show none."""
+    """The last masks have the score that dynoctl computes with the last weights; runs without masks
+    or without validation show none."""
     window = home.window()
     folder = masks.write_data(home, ignored=3)
     window.ready()

@@ -15,7 +15,8 @@ SETTINGS = {'model__width': 0.5, 'image_size': SIDE, 'batch_size': 4, 'amp': 'fa
 
 
 def write_png(path, rows, colour):
-    """A picture of bytes; colour: 2 is RGB, 3 a palette."""
+    """Writes a picture of 8-bit samples; colour: the PNG colour type, 2 for RGB, 3 for a
+    palette."""
     def chunk(kind, data):
         return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
     head = (len(rows[0]) // (3 if colour == 2 else 1)).to_bytes(4, 'big') + len(rows).to_bytes(4, 'big') + bytes([8, colour, 0, 0, 0])
@@ -26,7 +27,8 @@ def write_png(path, rows, colour):
 
 
 def write_data(home, ignored=0, n=16):
-    """Grey images, class 1 on the left half of each second mask and class 2 on that of the others, so many ignored rows at the bottom."""
+    """Writes grey images with masks: class 1 on the left half of each second mask, class 2 on that
+    of the others, and this many ignored rows at the bottom."""
     folder = home.file('data')
     for i in range(n):
         kind, grey = i % 2 + 1, 40 + 3 * i
@@ -63,16 +65,18 @@ def close(pixel, rgb):
 
 
 def test_masks_are_shown_over_the_samples(home):
-    """In their colours, with each class's share of the pixels that count; what does not count is hatched."""
+    """Masks are shown in the colours of their classes, with each class's share of the counted
+    pixels; ignored pixels are hatched."""
     window = home.window()
     screen = harness.Screen()
     window.ready()
-    open_data(window, write_data(home, ignored=8), data__task='pixels', data__val_split=0)  # no notes to scroll past
+    # Without notes to scroll past.
+    open_data(window, write_data(home, ignored=8), data__task='pixels', data__val_split=0)
     window.page('Data')
     window.text('Images and masks')
 
     def row_of(name):
-        """As it is now: the list may be made anew while notes on the data come in."""
+        """Looks the row up again: the list may be rebuilt when notes on the data arrive."""
         return window.find(Role.LIST_ITEM, name + ' of the pixels', states=THERE)
     for name in 'ground: 50.0 %', 'red bar: 25.0 %', 'green bar: 25.0 %':
         window.wait_for('four pictures', lambda name=name: sum(n.name == 'A sample' for n in row_of(name).inside()) == 4)
@@ -84,18 +88,18 @@ def test_masks_are_shown_over_the_samples(home):
     def pictures():
         row = row_of('red bar: 25.0 %')
         if not row.has(State.FOCUSED):
-            row.call('Component', 'GrabFocus')  # scrolls to it
+            row.call('Component', 'GrabFocus')  # scrolls it into view
         return [n for n in row.inside() if n.name == 'A sample']
 
     def is_covered(picture):
         x, y, width, height = picture.extents()
         now = screen.pixels([(x + width * part // 100, y + height * line // 100, 1, 1) for part, line in ((25, 30), (75, 30))])
         hatched = screen.pixels([(x, y + height * 95 // 100, width, 1)])
-        if not now or not hatched or not all((*now, *hatched)):  # it is not scrolled to yet
+        if not now or not hatched or not all((*now, *hatched)):  # not scrolled into view yet
             return False
         left, right = [(p[2], p[1], p[0]) for p in now]
         line = {tuple(hatched[0][i:i + 3]) for i in range(0, len(hatched[0]), 4)}
-        # The left half is red over the grey of its brightness, the right half as it is.
+        # The left half is red over grey of its brightness, and the right half is unchanged.
         return 160 > left[0] > left[1] + 50 and close(left[1:], [left[1]] * 2) and close(right, [right[0]] * 3) and right[0] < 120 and \
             max(map(max, line)) > 130 and min(map(min, line)) < 60
     window.wait_for('masks over the pictures', lambda: [is_covered(n) for n in pictures()] == [True] * 4)
@@ -110,7 +114,7 @@ def test_masks_move_with_what_the_network_sees(home):
     window.page('Data')
 
     def row():
-        """As it is now, and scrolled to."""
+        """Looks the row up again and scrolls it into view."""
         row = window.find(Role.LIST_ITEM, 'red bar: 25.0 % of the pixels', states=THERE)
         if not row.has(State.FOCUSED):
             row.call('Component', 'GrabFocus')
@@ -130,13 +134,14 @@ def test_masks_move_with_what_the_network_sees(home):
             marked = [red(pixels[i:i + 3]) for i in range(0, len(pixels), 4)]
             columns = [sum(marked[x::width]) for x in range(width)]
             shares.append((sum(marked) / len(marked), max(columns) / height, min(columns) / height))
-        # A mask that stayed would have whole columns, and others without a pixel of it.
+        # A mask that was not rotated would have whole columns of the class, and others without a
+        # pixel of it.
         return all(share > 0.15 for share, _, _ in shares) and any(most < 0.95 or least > 0.05 for _, most, least in shares)
     window.wait_for('moved masks', moved)
 
 
 def test_the_window_closes_while_the_network_looks(home):
-    """The device is at work in a thread then, which the end of the process must not cut off."""
+    """A thread is using the device at that moment, and the exit of the process must wait for it."""
     window = home.window()
     window.ready()
     open_data(window, write_data(home), augment__rotate=90)
@@ -147,7 +152,7 @@ def test_the_window_closes_while_the_network_looks(home):
 
 
 def test_a_model_that_does_not_suit_masks_is_replaced(home):
-    """In both directions, by the button beside the reason."""
+    """The button beside the reason replaces the model, in both directions."""
     window = home.window()
     folder = write_data(home)
     window.ready()
@@ -165,7 +170,8 @@ def test_a_model_that_does_not_suit_masks_is_replaced(home):
 
 
 def test_a_run_of_masks_is_evaluated(home):
-    """Mean IoU beside the run; figures, table, matrix and pictures of its evaluation, and the table of samples."""
+    """A run of masks shows the mean IoU; its evaluation has figures, a table, a matrix, pictures
+    and a table of samples."""
     window = home.window()
     train(window, write_data(home))
     said = window.text('Finished in ')
@@ -201,7 +207,8 @@ def test_a_run_of_masks_is_evaluated(home):
     window.wait_for('the first cell', lambda: re.match(r'[\d.]+ % of the pixels of “ground” are right', matrix.now().description))
 
     def shows_worst_of(name):
-        """By the IoU of the class, of all that have it in mask or prediction."""
+        """Return lists the samples that have the class in mask or prediction, by their IoU of the
+        class."""
         window.key('Return')
         window.text(f'Samples with the Lowest IoU of “{name}”: Truth, Prediction')
         own = sorted((r for r in rows if r['IoU of ' + name]), key=lambda r: (float(r['IoU of ' + name]), int(r['index'])))
@@ -218,7 +225,8 @@ def test_a_run_of_masks_is_evaluated(home):
 
 
 def test_a_run_of_masks_predicts_and_saves_them(home):
-    """The classes of a mask with their shares; masks are those of dynoctl, of their images' sizes, and no file is written over."""
+    """Predictions show the classes of a mask with their shares; saved masks equal those of dynoctl,
+    have the sizes of their images, and overwrite no file."""
     window = home.window()
     folder = write_data(home)
     train(window, folder)
@@ -262,7 +270,7 @@ def test_a_run_of_masks_predicts_and_saves_them(home):
     window.find_where('the button again', lambda n: n.name == 'Save Masks…' and n.sensitive(), Role.PUSH_BUTTON)
     save_in(folder + '/images')
     window.text_with('the file exists already')
-    window.press('Choose Images…')  # other images, whose masks are not asked for
+    window.press('Choose Images…')  # other images, whose masks are not needed
     type_in('Images to Predict', wide)
     said = window.text_with('1 image, ')
     assert 'saved in' not in said, said

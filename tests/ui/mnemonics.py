@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mnemonics SOURCE: no two controls that can be seen together share a mnemonic, in English and in each translation.
+"""mnemonics SOURCE: no two controls that can be seen together share a mnemonic, in English and in
+each translation.
 
-Reads ui/*.ui, and what C adds: the window with its templates put in, each page of its stack apart, with what is beside the stack on all of them.  Menus and popovers are of their own: they have the keyboard while they are open."""
+Reads ui/*.ui and the controls that C code adds.  Templates are expanded in the window; each page of
+the window's stack is checked separately, together with the controls beside the stack.  Menus and
+popovers are checked separately, since they have the keyboard while they are open."""
 import gettext
 import glob
 import os
@@ -12,8 +15,9 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-OF = {'modelrow.c': 'DynoSettingsPanel'}  # files without a class
-STANDS_IN = {'DynoPresetPanel': 'DynoSettingsPanel', 'DynoQueueCard': 'DynoRunsPage', 'DynoDiagnosisCard': 'DynoDiagnosePage'}  # put there by C
+OF = {'modelrow.c': 'DynoSettingsPanel'}  # the class that gets the labels of a file without a class
+# Classes that C code puts into others.
+STANDS_IN = {'DynoPresetPanel': 'DynoSettingsPanel', 'DynoQueueCard': 'DynoRunsPage', 'DynoDiagnosisCard': 'DynoDiagnosePage'}
 ADDED = re.compile(r'(?<!gtk_dialog_)(?:with_mnemonic|add_button|dyno_row_new|gtk_button_set_label)\b[^;]*?;', re.S)
 APART = {'GtkPopover', 'GtkPopoverMenu', 'GtkMenu', 'GtkShortcutsWindow', 'GtkDialog'}
 
@@ -24,7 +28,8 @@ def mnemonic(label):
 
 
 def added(text):
-    """Labels that C gives to controls; those of one call are of one control, and so are equal ones."""
+    """Labels that C code gives to controls; the labels of one call belong to one control and count
+    as equal."""
     labels = set()
     for call in ADDED.findall(text):
         keys = {mnemonic(label): label for label in re.findall(r'_ \("([^"]*)"\)', call) if mnemonic(label)}
@@ -33,7 +38,8 @@ def added(text):
 
 
 def collect(templates, element, classes=()):
-    """Labels with a mnemonic: of the object and what is in it; and, for each page of a stack in it, the same apart."""
+    """Labels with a mnemonic: those of the element and its children, and separately those of each
+    page of a stack in it."""
     here, pages = [], []
     kind = element.get('class')
     if kind in APART:
@@ -57,7 +63,8 @@ def collect(templates, element, classes=()):
 
 
 def catalogues(source):
-    """Each language with the function that translates into it; what has no translation stays English."""
+    """Yields each language and the function that translates into it; strings without a translation
+    stay English."""
     yield 'en', str
     with open(os.path.join(source, 'po', 'LINGUAS')) as file:
         languages = file.read().split()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of networks that were opened before, without a window. */
+/* The list of networks that were opened earlier, tested without a window. */
 #include "networklist.h"
 #include "words.h"
 #include <fcntl.h>
@@ -18,7 +18,7 @@ make_folder (void)
   return folder;
 }
 
-/* A file that was changed `ns` nanoseconds after a moment that all share. */
+/* Adds a file whose modification time is `ns` nanoseconds after a common moment. */
 static void
 add_file (const char *folder, const char *base, long ns)
 {
@@ -115,7 +115,7 @@ check_model (const char *name, const char *expected)
   g_assert_cmpstr (shown, ==, expected);
 }
 
-/* None of these networks is known here. */
+/* No network is known in this test, so the titles come from the names only. */
 static void
 test_models_have_their_titles (void)
 {

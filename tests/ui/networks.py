@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Networks of ONNX files: opened, refused, offered again, and the weights to start from.  Usage: see harness.py."""
+"""Networks of ONNX files: opening, refusing and offering them again, and the weights to start from.
+Usage: see harness.py."""
 import os
 import sys
 
@@ -29,7 +30,7 @@ def chosen(window):
 
 
 def choose(window, title):
-    """Lines between the models count as rows."""
+    """Chooses a model; separators between the models count as rows."""
     combo = window.find(Role.COMBO_BOX, 'Model', states=THERE)
     names = [n.name for n in combo.inside(Role.MENU_ITEM, Role.SEPARATOR)]
     combo.select_child(names.index(title))
@@ -40,7 +41,7 @@ def wait_for_model(window, title):
 
 
 def open_small(window, name='small.onnx', **options):
-    """A network that the window's small data set suits."""
+    """Opens a network that fits the window's small data set."""
     path = onnxwriter.write_network(window.home.file(name), **options)
     window.small_shapes(epochs=1)
     window.open(path)
@@ -49,7 +50,8 @@ def open_small(window, name='small.onnx', **options):
 
 
 def test_a_network_is_opened_and_trained(home):
-    """By the last entry of the chooser; a run, its title and the list of runs say its title, and it starts from the weights of the file."""
+    """A network is opened by the last entry of the chooser; its run starts from the weights of the
+    file, and the run, its title and the list of runs show the network's title."""
     window = home.window()
     path = onnxwriter.write_network(home.file('small.onnx'))
     window.small_shapes(epochs=1)
@@ -67,7 +69,7 @@ def test_a_network_is_opened_and_trained(home):
     window.ready()
     window.press('Start')
     window.finished()
-    window.ready()  # its log is whole
+    window.ready()  # the log is complete
     window.text_with('small on Shapes')
     window.page('Runs')
     window.wait_for('the run by its title', lambda: any(n.name == 'small' for n in window.nodes(Role.TABLE_CELL)))
@@ -80,7 +82,7 @@ def test_a_network_is_opened_and_trained(home):
 
 
 def test_what_cannot_be_trained_is_refused(home):
-    """With each reason in a row of its own, and the model stays."""
+    """Each reason has a row of its own, and the model stays selected."""
     window = home.window()
     open_small(window)
     window.open(onnxwriter.write_gaps(home.file('odd.onnx'), 3))
@@ -89,7 +91,7 @@ def test_what_cannot_be_trained_is_refused(home):
     assert [row.split(':')[0] for row in rows] == ['MaxPool “pool0”', 'MaxPool “pool1”', 'MaxPool “pool2”'], rows
     assert not window.nameless(), window.nameless()
     text = next(n for n in dialog.inside(Role.LABEL, states=SHOWING) if n.name == rows[0])
-    window.focus_on(text)  # so that it can be selected, and copied
+    window.focus_on(text)  # the focus allows selecting and copying the text
     window.key('Escape')
     window.wait_for('the dialog to go', lambda: not window.has(dialog.name, Role.DIALOG))
     assert chosen(window) == 'small' and weights(window) == 'small.onnx'
@@ -104,19 +106,19 @@ def test_what_cannot_be_trained_is_refused(home):
     window.text('A batch of 16: 1,538 parameters')
     cells = [n.name for n in layers.inside(Role.TABLE_CELL)]
     assert 'second' in cells and 'global_avg_pool' in cells, cells
-    window.text_with('Softmax')  # a note
+    window.text_with('Softmax')  # a note, not an error
     window.key('Escape')
 
 
 def test_start_weights_are_removed_and_come_back(window):
-    """By the button, by undo, and not with another model."""
+    """The button removes the start weights and undo restores them; another model has none."""
     open_small(window)
     window.page('Train')
     remove = window.find(Role.PUSH_BUTTON, 'Remove the start weights', states=THERE)
     window.focus_on(remove)
     window.key('space')
     wait_for_weights(window, RANDOM)
-    window.wait_for_focus('Choose start weights')  # the button has gone
+    window.wait_for_focus('Choose start weights')  # the button has been removed
     assert chosen(window) == 'small'
     window.key('ctrl+z')
     wait_for_weights(window, 'small.onnx')
@@ -130,7 +132,8 @@ def test_start_weights_are_removed_and_come_back(window):
 
 
 def test_networks_are_offered_again(home):
-    """The newest first, two of the same title by their digests, in the next sitting too, which begins with the last one."""
+    """The newest networks come first, also in the next session, which begins with the last one; two
+    networks of the same title are distinguished by their digests."""
     window = home.window()
     open_small(window)
     os.makedirs(home.file('other'))
@@ -141,7 +144,7 @@ def test_networks_are_offered_again(home):
     second, first = models(window)[-3:-1]
     assert first != second and first.startswith('small (') and second.startswith('small ('), models(window)
     window.ready()
-    window.press('Start')  # keeps the form
+    window.press('Start')  # saves the form
     window.finished()
     window.ready()
     window.close()
@@ -153,13 +156,14 @@ def test_networks_are_offered_again(home):
     again.wait_for('the list', lambda: models(again)[-4:-1] == ['third', second, first])
     choose(again, first)
     wait_for_model(again, first)
-    wait_for_weights(again, RANDOM)  # they are not kept with the network
+    wait_for_weights(again, RANDOM)  # the weights are not saved with the network
     again.wait_for('it to be the newest', lambda: models(again)[-4:-1] == [first, 'third', second])
     again.ready()
 
 
 def test_a_file_of_the_model_is_its_weights(home):
-    """Dropped on the window where the model is the one that it was exported from; and with another model it is a network."""
+    """A file that was exported from the selected model gives its weights when it is dropped on the
+    window; with another model selected, the file is a network."""
     window = home.window()
     window.small_shapes(epochs=1)
     window.press('Start')
@@ -179,7 +183,8 @@ def test_a_file_of_the_model_is_its_weights(home):
 
 
 def test_the_window_goes_on_while_a_file_is_read(home):
-    """From a disk that does not answer; another choice drops the reading, and its end is not reported."""
+    """The file is on a disk that does not answer; choosing another model cancels the reading, and
+    its end is not reported."""
     if not os.environ.get('DYNO_UI_HOLD'):
         raise harness.Skip('a sanitizer has to be loaded before everything else')
     gate = home.write('gate', '')
@@ -197,20 +202,21 @@ def test_the_window_goes_on_while_a_file_is_read(home):
     window.ready()
     assert not reading()
     os.remove(gate)
-    open_small(window)  # after the other
+    open_small(window)  # after the held file
     assert not window.has('“slow.onnx” cannot be trained as it is', Role.DIALOG)
 
 
 def test_keys_do_not_open_a_dialog(window):
-    """Arrows in the closed list stop before its last entry."""
+    """Arrow keys in the closed list stop before its last entry, which opens a dialog."""
     open_small(window)
     window.page('Train')
     window.focus(Role.PUSH_BUTTON, 'Choose start weights')
-    window.key('alt+e')  # of the row; what has the focus then is no widget for screen readers
+    # The row's mnemonic; the widget that then has the focus is invisible to screen readers.
+    window.key('alt+e')
     window.wait_for('the focus to move', lambda: not window.focus_is_on('Choose start weights'))
     window.key('End')
     window.key('Up')
-    before = models(window)[-3]  # the network itself, and the last entry, are after it
+    before = models(window)[-3]  # the network itself and the last entry follow
     window.wait_for('the keys to be done', lambda: chosen(window) == before)
     assert not window.has('Open a Network', Role.FILE_CHOOSER)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Small ONNX files, written field by field: what the tests of the window need of the format (onnx.proto of onnx 1.14), without the
-package onnx."""
+"""Writes small ONNX files field by field, as far as the tests of the window need the format
+(onnx.proto of onnx 1.14), without the package onnx."""
 import struct
 
 FLOAT = 1  # TensorProto.DataType
@@ -16,7 +16,7 @@ def varint(n):
 
 
 def field(number, value):
-    """A number, a text, or bytes, which may be a message."""
+    """Encodes a field: a number, a text, or bytes, which may be an encoded message."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     data = value.encode() if isinstance(value, str) else value
@@ -28,13 +28,13 @@ def fields(number, values):
 
 
 def value_info(name, dims):
-    """dims: numbers, and names of axes that have none."""
+    """dims: sizes, or names of axes without a size."""
     shape = fields(1, (field(2, dim) if isinstance(dim, str) else field(1, dim) for dim in dims))
     return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, shape)))
 
 
 def weight(name, *dims):
-    """A tensor of small values, which are not all the same."""
+    """A tensor of small values that differ."""
     count = 1
     for dim in dims:
         count *= dim
@@ -54,7 +54,7 @@ def node(op_type, inputs, output, **attributes):
 
 
 def write(path, inputs, outputs, nodes, weights):
-    """inputs and outputs: names to dims."""
+    """inputs and outputs: dictionaries of names and dims."""
     graph = (fields(1, nodes) + field(2, 'graph') + fields(5, weights) + fields(11, (value_info(*pair) for pair in inputs.items()))
              + fields(12, (value_info(*pair) for pair in outputs.items())))
     with open(path, 'wb') as file:
@@ -63,7 +63,8 @@ def write(path, inputs, outputs, nodes, weights):
 
 
 def write_network(path, activation='Relu', outputs=10):
-    """Images of three channels and any size: two convolutions, the mean, a layer for the classes, and a softmax."""
+    """Writes a network for images of three channels and any size: two convolutions, global average
+    pooling, a dense layer for the classes, and a softmax."""
     nodes = [node('Conv', ['image', 'first.weight'], 'first', pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
              node(activation, ['first'], 'active'),
              node('Conv', ['active', 'second.weight'], 'second', pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
@@ -77,7 +78,7 @@ def write_network(path, activation='Relu', outputs=10):
 
 
 def write_gaps(path, n):
-    """A network with n pools whose windows have gaps, which are not supported."""
+    """Writes a network with n dilated pools, which are not supported."""
     nodes = [node('Conv', ['image', 'first.weight'], 'first', pads=[1, 1, 1, 1], kernel_shape=[3, 3])]
     nodes += [node('MaxPool', ['first'], f'pool{i}', kernel_shape=[3, 3], dilations=[2, 2]) for i in range(n)]
     nodes += [node('Concat', [f'pool{i}' for i in range(n)], 'joined', axis=1), node('GlobalAveragePool', ['joined'], 'mean'),

@@ -12,7 +12,7 @@ from harness import Role, SHOWING, State, THERE
 
 
 def test_first_start_on_a_software_device_is_small(window):
-    """Small enough that a curve is there soon."""
+    """The first run is small enough to show a curve soon."""
     window.wait_for_numbers({'Size': 32})
     assert window.number('Batch size') == 32
     assert window.number('Model width') == 0.25
@@ -20,7 +20,7 @@ def test_first_start_on_a_software_device_is_small(window):
 
 
 def test_the_page_that_is_shown_stays_marked(window):
-    """Also when its button is clicked once more."""
+    """The page stays marked when its button is clicked once more."""
     for page in 'Data', 'Home':
         window.page(page)
         button = window.find(Role.RADIO_BUTTON, page)
@@ -30,7 +30,8 @@ def test_the_page_that_is_shown_stays_marked(window):
 
 
 def test_every_control_has_a_name(window):
-    """The focus can reach nothing that has no name for screen readers, on any page, the error bar included."""
+    """The focus reaches no widget without a name for screen readers, on any page, the error bar
+    included."""
     window.open('/nowhere')
     window.text_with('/nowhere')
     for page in 'Home', 'Data', 'Tune', 'Diagnose', 'Runs', 'Device', 'Train':
@@ -47,7 +48,8 @@ def test_every_control_has_a_name(window):
 
 
 def test_empty_pages_say_what_comes_there(home):
-    """Title and sentence for screen readers, and the button that begins a run."""
+    """An empty page has a title and a sentence for screen readers, and a button that begins a
+    run."""
     empty = home.window('--state-dir', home.file('empty'))
     for page, title in ('Train', 'No Run Yet'), ('Tune', 'Nothing Measured Yet'), ('Diagnose', 'Nothing to Diagnose Yet'), ('Runs', 'No Runs Yet'):
         empty.page(page)
@@ -63,7 +65,7 @@ def test_empty_pages_say_what_comes_there(home):
 
 
 def test_help_is_of_the_page_that_is_shown(window):
-    """Its topics can be chosen by keys, and Escape closes it."""
+    """The topics can be chosen by keys, and Escape closes the help."""
     def topic():
         return [n.name for top in window.top_levels() if top.name == 'Help' for n in top.inside(Role.SCROLL_PANE, states=SHOWING) if n.name != 'Topics']
     for page, title, after in ('Tune', 'Tuning', 'Diagnosis'), ('Device', 'Device', 'Command Line'), ('Home', 'First Steps', 'Data'):
@@ -79,7 +81,7 @@ def test_help_is_of_the_page_that_is_shown(window):
 
 
 def test_preferences_are_kept_and_obeyed(home):
-    """Each control has a name; a folder for runs is used by the next one."""
+    """Each control has a name; the next run uses the chosen folder for runs."""
     home.run('gsettings', 'set', harness.ID, 'stop', 'save')
     window = home.window()
     window.ready()
@@ -105,7 +107,8 @@ def test_preferences_are_kept_and_obeyed(home):
 
 
 def test_the_quick_test_of_the_menu_entry_can_be_stopped(home):
-    """As the desktop activates it; while it measures no run starts: it measures until the driver makes kernels again."""
+    """The desktop activates the quick test; no run starts while it measures, which it does until
+    the driver makes kernels again."""
     gate = home.file('gate')
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='gate=' + gate)
     with open(gate, 'w'):
@@ -119,7 +122,8 @@ def test_the_quick_test_of_the_menu_entry_can_be_stopped(home):
 
 
 def test_recent_data_that_are_gone_take_no_place(home):
-    """The page Home has the newest that are still there, and what is opened after it was made."""
+    """The page Home lists the newest data sets that still exist, and those that are opened
+    later."""
     kept = home.file('photos')
     os.makedirs(kept)
     entries = ''.join(f'<bookmark href="file://{path}" added="{day}" modified="{day}" visited="{day}"><info><metadata owner="http://freedesktop.org">'
@@ -144,8 +148,8 @@ def test_recent_data_that_are_gone_take_no_place(home):
 
 
 def test_home_has_the_newest_five_runs(home):
-    """Of six."""
-    home.run(os.environ['DYNO_UI_DYNOCTL'], 'runs')  # makes the file
+    """There are six runs."""
+    home.run(os.environ['DYNO_UI_DYNOCTL'], 'runs')  # creates the history file
     with contextlib.closing(sqlite3.connect(home.file('data/dyno/history.sqlite'))) as file, file:
         file.executemany('INSERT INTO runs (uid, name, model, settings, begin_us, seen_us, state) '
                          "VALUES (?, ?, 'mlp', '', ?, ?, 'finished')", [(i, f'night {i}', i * 1000000, i * 1000000) for i in range(1, 7)])
@@ -165,7 +169,8 @@ def right_of(node):
 
 
 def test_a_narrow_window_clips_nothing(window):
-    """The right edge of a run's page stays inside, the tiles included, after each change of the width."""
+    """The right edge of a run's page, the tiles included, stays inside the window after each change
+    of the width."""
     window.start_long_run()
     xid, before = window.xid(), width_of(window.frame)
     for width in 600, before, 600:
@@ -173,10 +178,11 @@ def test_a_narrow_window_clips_nothing(window):
         window.wait_for(f'a page inside a window asked to be {width} wide', lambda: (width_of(window.frame) < before) == (width < before) and all(
             0 < right_of(window.find(role, name, states=THERE)) <= width_of(window.frame)
             for role, name in ((Role.CHART, 'Loss'), (Role.LABEL, 'Memory'))))
-    # Not by a key: it may be folded away already, and would come back.
+    # The form is hidden by the action and not by a key, which would show it if it were folded away
+    # already.
     window.set_state('show-settings', harness.GLib.Variant('b', False))
     window.wait_for('the form to go', lambda: not window.has('Find a setting'))
-    window.key('ctrl+f')  # it comes over the page, with the focus
+    window.key('ctrl+f')  # the form comes over the page, and gets the focus
     window.wait_for_focus('Find a setting')
     assert window.find(None, 'Find a setting').showing()
     window.home.run('xdotool', 'windowsize', xid, str(before), '800')
@@ -184,7 +190,8 @@ def test_a_narrow_window_clips_nothing(window):
 
 
 def test_a_window_can_be_as_narrow_as_a_phone(window):
-    """360 pixels on each page, also during a run; asked for again, since what is too wide folds away after the first time."""
+    """Each page fits 360 pixels, also during a run; the width is requested twice, since wide parts
+    fold away after the first request."""
     xid = window.xid()
 
     def narrow():
@@ -199,7 +206,7 @@ def test_a_window_can_be_as_narrow_as_a_phone(window):
 
 
 def test_a_window_of_large_text_can_be_narrow(home):
-    """No page, nor the header of a run, keeps it from 640 pixels."""
+    """No page, nor the header of a run, prevents a width of 640 pixels."""
     large = home.window(GDK_DPI_SCALE='1.5')
     xid = large.xid()
 
@@ -207,7 +214,7 @@ def test_a_window_of_large_text_can_be_narrow(home):
         home.run('xdotool', 'windowsize', xid, '640', '880')
         return width_of(large.frame) == 640
     large.wait_for('640 pixels', narrow)
-    large.start_long_run(epochs=5000)  # whose numbers are as long as runs have
+    large.start_long_run(epochs=5000)  # the numbers in its header are as long as those of real runs
     large.wait_for('640 pixels in a run', narrow)
 
 

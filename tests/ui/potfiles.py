@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every file with strings for people is in po/POTFILES.in, every file there exists, po/presets.h
+"""Every file with translatable strings is in po/POTFILES.in, every file there exists, po/presets.h
 holds what the presets say, po/dyno.pot has the strings of the program, and no translation is
 missing or broken.
 
@@ -23,7 +23,7 @@ for path in sorted([*root.glob('src/**/*.c'), *root.glob('ui/*.ui')]):
         wrong.append(f'{name} has strings for people and is not in po/POTFILES.in')
 wrong += [f'{name} is in po/POTFILES.in and does not exist' for name in sorted(listed) if not (root / name).exists()]
 
-# The names that the help quotes stand in the window so.
+# The names that the help quotes are those of the window.
 quoted = set(re.findall('“([^”]+)”', (root / 'src/app/help.c').read_text().replace('"\n          "', '')))
 strings = {text.replace('_', '') for path in [*root.glob('src/**/*.c'), *root.glob('ui/*.ui')] if path.name != 'help.c'
            for text in re.findall(r'(?:\("|translatable="yes"[^>]*>)([^"<]+)', path.read_text())}

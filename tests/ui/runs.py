@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs of the past, and those to come: compared, diagnosed, used for predictions, queued.  Usage: see harness.py."""
+"""Past and queued runs: comparison, diagnosis, predictions, the queue.  Usage: see harness.py."""
 import csv
 import os
 import re
@@ -14,7 +14,8 @@ from harness import GLib, Node, Role, State, THERE
 
 
 def test_a_run_is_diagnosed(window):
-    """The phases of a step while it goes on, the findings of its folder when it has ended, and the settings as a finding advises."""
+    """The page shows the phases of a step during a run and the findings of its folder afterwards;
+    the advice of a finding sets the settings."""
     window.open_settings({'Workers': 64, 'Epochs': 5000}, data='builtin:shapes?size=32&samples=2000', amp='false', batch_size=16, workers=64, epochs=5000,
                          model__width=0.25)
     presets = [n.name for n in window.find(Role.COMBO_BOX, 'Preset', states=THERE).inside(Role.MENU_ITEM)]
@@ -63,7 +64,7 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     window.wait_for('two runs', lambda: table.n_rows == 2)
 
     def select(button, *rows):
-        """Again and again: the list may just be read anew."""
+        """Selects rows, repeatedly, since the list may be reloading."""
         def question():
             for row in rows or (0,):
                 table.call('Table', 'AddRowSelection', '(i)', row)
@@ -79,7 +80,7 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     select('Tags…', 0, 1)
     window.text('Learning rate')
     window.text_with('0.02')
-    window.text('Cosine')  # as the settings say it, not as files do
+    window.text('Cosine')  # worded as in the settings and not as in files
     window.text('Constant')
     names = [n.name for n in table.inside()]
     assert any(re.fullmatch(r'(Today|Yesterday) \d\d:\d\d', n) for n in names), 'no cell says when'
@@ -138,7 +139,7 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     window.key('Escape')
     window.wait_for('all runs', lambda: words.text == '' and table.n_rows == 2)
     window.wait_for('the focus on the list', lambda: table.has(State.FOCUSED))
-    window.key('n')  # begins words
+    window.key('n')  # begins a word
     window.wait_for('its letter', lambda: words.text == 'n' and words.has(State.FOCUSED))
     window.key('Escape')
     window.wait_for('the list once more', lambda: words.text == '' and table.has(State.FOCUSED))
@@ -165,7 +166,7 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
 
 
 def test_a_run_predicts_images(home):
-    """Each file with its classes, or why it could not be read."""
+    """Each file is listed with its classes, or with the reason why it could not be read."""
     window = home.window()
     folder = home.file('pictures')
     os.makedirs(folder)
@@ -181,7 +182,7 @@ def test_a_run_predicts_images(home):
     window.ready()
     window.wait_for('Predict to be sensitive', lambda: window.look(Role.PUSH_BUTTON, 'Predict…', (*harness.SHOWING, State.SENSITIVE)))
     paths = [os.path.join(folder, name).encode() + b'\0' for name in ('black.png', 'broken.png')]
-    window.activate('predict', GLib.Variant('aay', paths))  # as dropping does
+    window.activate('predict', GLib.Variant('aay', paths))  # as dropping files does
     row = window.find_where('its classes', lambda n: re.match(r'.*black\.png: \w+ [\d.]+ %, \w+', n.name), Role.LIST_ITEM, states=THERE)
     assert len(row.inside(Role.LEVEL_BAR)) == 4
     assert window.has('Predictions of “MLP on Shapes”', states=()), 'the dialog does not name the run'
@@ -193,7 +194,7 @@ def test_a_run_predicts_images(home):
     window.press('Save Table…')
     window.save_as('Save the Table of Predictions', path, 'Save')
     with open(path, newline='') as file:
-        written, = csv.DictReader(file)  # what a scan refuses has no row
+        written, = csv.DictReader(file)  # files that the scan refuses have no row
     assert written['sample'].endswith('black.png') and written['class_1'] in row.name and 'class_4' in written, written
     window.key('Escape')
     window.wait_without_text('images/s on ')
@@ -201,7 +202,8 @@ def test_a_run_predicts_images(home):
 
 
 def test_a_run_is_evaluated(home):
-    """On its own validation samples, then on a folder; the samples of a cell are as many as it counts, and the table has all."""
+    """A run is evaluated on its own validation samples and then on a folder; a cell of the matrix
+    lists as many samples as it counts, and the exported table has all samples."""
     window = home.window()
     folder = home.file('pictures')
     for name in 'circle', 'square':
@@ -237,7 +239,7 @@ def test_a_run_is_evaluated(home):
     assert len(rows) == 10 and abs(sum(r['truth'] == r['predicted'] for r in rows) * 10 - accuracy) < 1e-9, (accuracy, rows)
     names = ['circle', 'square', 'triangle', 'ring']
     counts = {(t, p): sum(r['truth'] == t and r['predicted'] == p for r in rows) for t in names for p in names}
-    # One of a class that others were taken for too.
+    # The cell is of a predicted class for which samples of other classes were taken too.
     truth, predicted = max((cell for cell in counts if cell[0] != cell[1]),
                            key=lambda cell: counts[cell] > 0 and sum(counts[other, cell[1]] for other in names if other != cell[0]))
     count = counts[truth, predicted]
@@ -257,7 +259,7 @@ def test_a_run_is_evaluated(home):
     for key in ['Right' if right > 0 else 'Left'] * abs(right) + ['Down' if down > 0 else 'Up'] * abs(down) + ['Return']:
         window.key(key)
     of_cell = [r['sample'] for r in sorted((r for r in rows if (r['truth'], r['predicted']) == most), key=lambda r: -float(r['loss']))]
-    # Not by their number: the cell before may have had as many.
+    # The number of samples does not show this, since the previous cell may have had as many.
     window.wait_for(f'its samples too, in their order: {of_cell}', lambda: [n.name.split(': ')[0] for n in samples.children()] == of_cell)
     window.press('Show the Worst')
     window.text('Samples with the Largest Loss')
@@ -288,7 +290,7 @@ def test_a_run_is_evaluated(home):
 
 
 def test_a_run_of_one_class_is_evaluated(home):
-    """Its data are opened as the run opened them."""
+    """The evaluation opens the data as the run opened them."""
     window = home.window()
     folder = home.file('one class')
     os.makedirs(os.path.join(folder, 'only'))
@@ -308,7 +310,7 @@ def test_a_run_of_one_class_is_evaluated(home):
 
 
 def test_jobs_are_queued_moved_and_removed(window):
-    """Settings as they were when each was added; the order is changed by keys, and is that of
+    """A job has the settings of the time when it was added; keys change the order, which is that of
     dynoctl."""
     for epochs in 3, 7:
         window.small_shapes(epochs=epochs)
@@ -334,7 +336,8 @@ def test_jobs_are_queued_moved_and_removed(window):
 
 
 def test_a_queue_that_is_worked_off_shows_its_job_at_work(window):
-    """The job was shown as waiting before; the run ends with the queue, or by itself where this fails."""
+    """The job was shown as waiting before; the run ends with the queue, or on its own if this test
+    fails."""
     window.small_shapes(epochs=20000)
     window.press('Add to queue')
     window.page('Runs')
@@ -347,7 +350,8 @@ def test_a_queue_that_is_worked_off_shows_its_job_at_work(window):
 
 
 def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
-    """Until dynoctl has left it, or was killed; its job, which was stopped, is still one of the queue."""
+    """The queue is not started again before dynoctl has released it or was killed; its stopped job
+    is still in the queue."""
     window = home.window()
     window.small_shapes(epochs=20000)
     window.press('Add to queue')

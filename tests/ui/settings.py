@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The form of settings: folding, finding, marking, undoing, what is without effect.  Usage: see harness.py."""
+"""The form of settings: folding, searching, marking, undo, and settings without effect.  Usage: see
+harness.py."""
 import re
 import sys
 
@@ -13,24 +14,27 @@ def spin_buttons(window, states=harness.SHOWING):
 
 
 def test_collapsed_settings_are_not_reached(home):
-    """Neither by Tab, until Enter on the title unfolds them, which begins with a frame of the animation."""
+    """Tab skips folded settings until Enter on the title unfolds them, which begins with a frame of
+    the animation."""
     home.animate()
     window = home.window()
     window.page('Train')
     hidden = {'Momentum', 'Weight decay', 'Seed', 'Deterministic'}
     assert window.find(Role.LIST_ITEM, 'Advanced', states=THERE).description == 'Folded'
-    window.focus(Role.LIST_ITEM, 'Advanced')  # scrolls there
+    window.focus(Role.LIST_ITEM, 'Advanced')  # scrolls it into view
     for key in 'Tab', 'shift+Tab':
         reached = window.move_focus(key)
         assert reached.name not in hidden, f'{key} went to "{reached.name}", which nobody sees'
     window.focus(Role.LIST_ITEM, 'Advanced')
-    window.key('Return', 'Tab')  # the second before a frame was drawn after the first
-    # GTK reports that what stands in a list in a scrolled panel is showing by its place in the list.
+    window.key('Return', 'Tab')  # Tab comes before a frame was drawn after Return
+    # GTK reports the children of a list in a scrolled panel as showing by their position in the
+    # list.
     window.wait_for('the focus on the first of its controls, at once', lambda: window.nodes(Role.SPIN_BUTTON, states=(State.FOCUSED,)))
 
 
 def test_settings_are_found(window):
-    """By what they do; Enter goes there, Escape shows all again, and folds what was folded."""
+    """Settings are found by their effect; Enter goes to the setting, Escape shows all settings
+    again and restores the folding."""
     window.key('ctrl+f')
     window.type('Start of all random', 'Find a setting')
     window.wait_for('only Seed', lambda: 'Seed' in spin_buttons(window) and not {'Momentum', 'Epochs'} & spin_buttons(window))
@@ -43,7 +47,7 @@ def test_settings_are_found(window):
 
 
 def test_weights_normalisation_is_offered_where_it_is_set(window):
-    """Few runs start from weights; the window opens settings that do."""
+    """Few runs start from weights, so the choice is offered only while the settings have it."""
     def combo():
         return window.find(Role.COMBO_BOX, 'Normalise', states=THERE)
 
@@ -93,7 +97,8 @@ def test_changed_settings_are_marked_and_taken_back(window):
 
 
 def test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly(window):
-    """Its row is that of data set and model; AMP, which a CPU does slowly, is off with the reason, and one press has it on."""
+    """The row of the preset is that of data set and model; AMP, which is slow on a CPU, is off with
+    a reason, and one press switches it on."""
     def amp():
         return window.find(Role.TOGGLE_BUTTON, 'Mixed precision (AMP)', states=THERE)
     window.open_settings(data='builtin:poses?size=224&samples=100', model='resnet18')
@@ -105,7 +110,7 @@ def test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly(wind
     window.wait_for_numbers({'Batch size': 28})
     window.choose('Model', 'Head pose, ResNet-18')
     window.wait_for_numbers({'Batch size': 64})
-    window.text_with('row for headpose')  # what is said of the preset's row
+    window.text_with('row for headpose')  # the text about the preset's row
     window.text_with('23.5\u00a0GiB')
     if not any('software' in t for t in window.shown()):
         raise harness.Skip('the device is no CPU')
@@ -144,7 +149,8 @@ def test_settings_without_effect_cannot_be_changed(window):
 
 
 def test_layers_of_the_model(window):
-    """A table of what the form would train: its layers, with the samples' size and the width."""
+    """A table of the model that the form would train: its layers, with the size of the samples and
+    the width."""
     window.open_settings(data='builtin:shapes?size=40&samples=100', model='simplecnn', model__width=0.25, batch_size=16)
     window.page('Train')
     window.text_with('parameters, 9.98')
@@ -166,12 +172,14 @@ def open_learnable(window):
 
 
 def test_a_learning_rate_is_found(window):
-    """By a test in a dialog, whose suggestion is taken; one that is closed before its end changes nothing."""
-    def begin():  # where its row is scrolled to does not matter
+    """A test in a dialog suggests a rate, which can be applied; a dialog that is closed before the
+    test ends changes nothing."""
+    def begin():  # The position to which the form is scrolled does not matter.
         window.wait_for('a button that can be pressed',
                         lambda: window.look(Role.PUSH_BUTTON, 'Find a learning rate', (*THERE, State.SENSITIVE))).act()
     open_learnable(window)
-    window.press('Start')  # its kernels are compiled then: the test has a limit of time
+    # Compiles the kernels beforehand: the learning rate test has a time limit.
+    window.press('Start')
     window.finished()
     window.ready()
     before = window.number('Learning rate')
@@ -192,7 +200,8 @@ def test_a_learning_rate_is_found(window):
 
 
 def test_what_is_unfolded_is_kept(home):
-    """From one sitting to the next; what a search unfolds is not."""
+    """The unfolded groups are kept from one session to the next; groups that a search unfolds are
+    not."""
     window = home.window()
     window.page('Train')
     window.focus(Role.LIST_ITEM, 'Advanced')

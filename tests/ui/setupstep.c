@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a step above a run, and its words, without a display. */
+/* The state and the words of a step above a run, tested without a display. */
 #include "setupstep.h"
 
 static void
@@ -13,7 +13,7 @@ test_state_is_the_gravest (void)
   dyno_setup_step_add (step, DYNO_STEP_READY, "a remark", DYNO_STEP_MEND_NONE);
   g_assert_cmpint (dyno_setup_step_get_state (step), ==, DYNO_STEP_READY);
   dyno_setup_step_add (step, DYNO_STEP_WARNING, "a warning", DYNO_STEP_MEND_AMP_OFF);
-  /* More may come, but the warning is known. */
+  /* A warning has precedence over a pending check. */
   dyno_setup_step_add (step, DYNO_STEP_PENDING, "more may come", DYNO_STEP_MEND_NONE);
   g_assert_cmpint (dyno_setup_step_get_state (step), ==, DYNO_STEP_WARNING);
   g_assert_cmpint (dyno_setup_step_find (step, DYNO_STEP_WARNING)->mend, ==,
@@ -37,7 +37,7 @@ test_words_begin_with_the_gravest (void)
   g_assert_cmpstr (words, ==, "Please note\na warning\nanother\na remark");
 }
 
-/* The window shows a step anew only where it differs. */
+/* The window redraws a step only where it differs. */
 static void
 test_equal_steps (void)
 {

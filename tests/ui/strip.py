@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The steps above a run: what each says, where it leads, and what it warns of before Start.  Usage: see harness.py."""
+"""The steps above a run: their states, the controls they lead to, and their warnings before Start.
+Usage: see harness.py."""
 import os
 import re
 import sys
@@ -17,14 +18,15 @@ def step(window, title):
 
 
 def says(window, step, *parts):
-    """The step of this title, or of this whole name ("Output folder: ~"), once its state and reasons have these words.  A state that the step
-    may have had before an action is waited for together with the name that comes by the action."""
+    """Waits until the step with this title, or with this whole name ("Output folder: ~"), has these
+    words in its state and reasons.  Where the step may have had the state before an action, the
+    test waits for the state together with the name that the action gives."""
     return window.wait_for(f'{step}: {parts}', lambda: next((n for n in window.nodes(Role.PUSH_BUTTON) if (
         n.name == step or n.name.startswith(step + ': ')) and all(part in n.description for part in parts)), None))
 
 
 def found(window, title, *parts):
-    """The same once nothing is being looked at any more, so that it says all that there is."""
+    """Waits as says() does, until no check is running, so that the step shows all findings."""
     return window.wait_for(f'all findings of {title}: {parts}', lambda: next((n for n in [says(window, title, *parts)] if not any(
         line in n.description for line in ('are being looked at', 'is being looked at', 'is being opened'))), None))
 
@@ -34,7 +36,7 @@ def empty_page_says(window, part):
 
 
 def write_png(path, seed):
-    """16 by 16 pixels in colour, which differ with the seed."""
+    """Writes a picture of 16 by 16 pixels in colour, which depends on the seed."""
     rows = b''.join(b'\0' + bytes((seed * 37 + x * 3 + y * 5 + channel * 11) % 256 for x in range(16) for channel in range(3)) for y in range(16))
 
     def chunk(kind, data):
@@ -45,7 +47,8 @@ def write_png(path, seed):
 
 
 def write_images(home, name, same=(), **classes):
-    """A folder of images that all differ, so many a class; same: (class, seed) of one more, of which there is one already."""
+    """Writes a folder of images that all differ, this many in each class; same: (class, seed) of
+    one more image, which equals an existing one."""
     folder, seed = home.file(name), 0
     for label, n in classes.items():
         os.makedirs(os.path.join(folder, label))
@@ -58,7 +61,8 @@ def write_images(home, name, same=(), **classes):
 
 
 def test_the_steps_of_a_run_that_is_ready(window):
-    """Their order is that of Tab; each leads to where it is chosen, with the focus there."""
+    """The steps have the order of Tab; each leads to the control where it is chosen, and gives it
+    the focus."""
     window.page('Train')
     for title in TITLES:
         assert says(window, title, 'Ready').description == 'Ready', title
@@ -83,7 +87,8 @@ def test_the_steps_of_a_run_that_is_ready(window):
         window.wait_for('the others to go', lambda: not window.has(combo, Role.COMBO_BOX))
         step(window, title).act()
         window.find(Role.COMBO_BOX, combo, states=THERE)
-        window.wait_for('the focus to move', lambda: not window.focus_is_on('Find a setting'))  # to what is no widget for screen readers
+        # To a widget that is invisible to screen readers.
+        window.wait_for('the focus to move', lambda: not window.focus_is_on('Find a setting'))
         if combo == 'Device':  # the focus that the step gave may be reported after the key
             window.key('shift+Tab')
             window.wait_for_focus('Device and Preset')
@@ -97,7 +102,7 @@ def test_the_steps_of_a_run_that_is_ready(window):
 
 
 def test_a_step_unfolds_the_form(window):
-    """Also in a window in which the form lies over the page."""
+    """A step does so also in a window in which the form lies over the page."""
     window.page('Train')
     window.home.run('xdotool', 'windowsize', window.xid(), '800', '800')
     window.wait_for('the form to go', lambda: not window.has('Find a setting'))
@@ -107,7 +112,8 @@ def test_a_step_unfolds_the_form(window):
 
 
 def test_warnings_are_those_of_the_data(home):
-    """Of the open data set only: with a warning, without one, with another; found once for each."""
+    """The warnings are those of the open data set only: one with a warning, one without, one with
+    another; each is found once."""
     double = write_images(home, 'double', same=[('dog', 3)], cat=10, dog=10)
     good = write_images(home, 'good', cat=10, dog=10)
     tiny = write_images(home, 'tiny', cat=10, dog=4)
@@ -119,7 +125,7 @@ def test_warnings_are_those_of_the_data(home):
     empty_page_says(window, 'Look at the warnings above')
     window.page('Data')
     window.find(Role.LIST_ITEM, says_of(window, wrong), states=THERE)
-    # The findings are kept: the copy is not missed, whatever setting changes.
+    # The findings are cached, so no change of a setting notices that the copy was removed.
     os.remove(os.path.join(double, 'dog', 'copy-3.png'))
     window.open_settings(data=double, batch_size=4, data__val_split=0.4)
     window.page('Data')
@@ -145,7 +151,7 @@ def says_of(window, part):
 
 
 def test_a_warning_shows_its_reasons_and_leads_on(home):
-    """With the keyboard; remarks are no warnings."""
+    """A warning can be opened by the keyboard; remarks are no warnings."""
     folder = write_images(home, 'double', same=[('dog', 3)], cat=10, dog=10)
     window = home.window()
     window.open_settings(data=folder, batch_size=8)
@@ -191,7 +197,7 @@ def test_large_data_are_compared_on_request(home):
 
 
 def test_no_warning_of_earlier_data_while_others_are_opened(home):
-    """The step waits, and the window does not, while a server does not answer."""
+    """While a server does not answer, the step waits and the window does not."""
     if not os.environ.get('DYNO_UI_HOLD'):
         raise harness.Skip('a sanitizer wants to be loaded before all else')
     gate, tiny = home.file('gate'), write_images(home, 'tiny', cat=10, dog=4)
@@ -211,7 +217,7 @@ def test_no_warning_of_earlier_data_while_others_are_opened(home):
 
 
 def test_amp_that_is_slow_is_switched_off(window):
-    """On a software device."""
+    """AMP is slow on a software device."""
     window.open_settings({'Size': 16}, data='builtin:shapes?size=16&samples=100', model='mlp', amp='true', batch_size=16)
     window.page('Train')
     window.focus_on(says(window, 'Device and Preset', 'Please note', 'AMP is on, and on this device'))
@@ -226,7 +232,7 @@ def test_amp_that_is_slow_is_switched_off(window):
 
 
 def test_reasons_stay_while_another_step_changes(home):
-    """Which has been ready, and is again."""
+    """The other step was ready, and becomes ready again."""
     folder = write_images(home, 'good', cat=10, dog=10)
     window = home.window()
     window.open_settings({'Size': 16}, data='builtin:shapes?size=16&samples=100', model='mlp', amp='true', batch_size=16)
@@ -242,7 +248,7 @@ def test_reasons_stay_while_another_step_changes(home):
 
 
 def test_start_weights_that_are_gone(home):
-    """Are said before the run fails."""
+    """Missing start weights are reported before a run fails."""
     weights = home.write('first.safetensors', 'nothing yet')
     home.run('gsettings', 'set', harness.ID, 'settings', f"['weights={weights}', 'batch_size=32']")
     window = home.window()
@@ -260,7 +266,7 @@ def test_start_weights_that_are_gone(home):
 
 
 def test_start_weights_are_not_called_ready_unseen(home):
-    """Of a server that does not answer."""
+    """The weights are on a server that does not answer."""
     if not os.environ.get('DYNO_UI_HOLD'):
         raise harness.Skip('a sanitizer wants to be loaded before all else')
     gate, weights = home.write('gate', ''), home.write('held/first.safetensors', 'nothing yet')
@@ -273,8 +279,10 @@ def test_start_weights_are_not_called_ready_unseen(home):
 
 
 def test_a_folder_that_cannot_be_written_is_said_before_start(home):
-    """By the same words as at Start, which begins nothing; another folder is chosen, and nothing begins by that."""
-    path = home.write('runs & <b>', 'a file, so that no folder can be made')  # no markup
+    """The reason has the same words as at Start, which then begins nothing; choosing another folder
+    begins nothing either."""
+    # Must not be read as markup.
+    path = home.write('runs & <b>', 'a file, so that no folder can be made')
     home.run('gsettings', 'set', harness.ID, 'runs-folder', path)
     window = home.window()
     window.small_shapes(epochs=1)
@@ -289,7 +297,7 @@ def test_a_folder_that_cannot_be_written_is_said_before_start(home):
     step(window, 'Output folder').act()
     window.press('Choose Another Folder…')
     window.find(Role.FILE_CHOOSER, 'Choose the folder for runs')
-    window.press('Open')  # the home folder, in which it begins
+    window.press('Open')  # the dialog begins in the home folder
     says(window, 'Output folder: ~', 'Ready')
     window.ready()
     empty_page_says(window, 'Everything is ready')
@@ -299,12 +307,13 @@ def test_a_folder_that_cannot_be_written_is_said_before_start(home):
 
 
 def test_a_narrow_window_has_all_steps(window):
-    """In several lines."""
+    """The steps are laid out in several lines."""
     window.page('Train')
     xid = window.xid()
 
     def lines():
-        window.home.run('xdotool', 'windowsize', xid, '420', '800')  # again, since what is too wide folds away after the first time
+        # A second request, since wide parts fold away after the first.
+        window.home.run('xdotool', 'windowsize', xid, '420', '800')
         width = window.frame.extents(screen=False)[2]
         places = [step(window, title).extents(screen=False) for title in TITLES]
         inside = all(0 <= x and x + w <= width for x, y, w, h in places)

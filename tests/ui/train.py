@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs in the window: preparation, plots, pausing, stopping, and what is said of one that goes wrong.  Usage: see harness.py."""
+"""Runs in the window: preparation, plots, pausing, stopping, and the messages about failures.
+Usage: see harness.py."""
 import csv
 import os
 import re
@@ -24,19 +25,20 @@ def tile(window, title):
 
 
 def seconds(span):
-    """Of "0:07" or "1:02:03"."""
+    """The seconds of "0:07" or "1:02:03"."""
     assert re.fullmatch(r'(\d+:)+\d\d', span), span
     return sum(int(part) * 60 ** i for i, part in enumerate(reversed(span.split(':'))))
 
 
 def step(window):
-    """Of the run, also while it goes on."""
+    """The step of the run, also while it goes on."""
     text = window.wait_for('its step', lambda: next((t for t in window.shown() if re.search(r'[Ss]tep [\d,]+ of ', t)), None))
     return int(re.search(r'[Ss]tep ([\d,]+)', text)[1].replace(',', ''))
 
 
 def test_preparation_is_one_progress(window):
-    """Up to the first step the bar only rises, whatever is prepared, and the sentence over it goes with the first step."""
+    """Up to the first step the bar only rises, whatever is prepared, and the sentence above it
+    disappears with the first step."""
     window.open_settings({'Batch size': 20, 'Size': 40}, data='builtin:shapes?size=40&samples=100', model='mlp', batch_size=20, epochs=100000)
     window.ready()
     window.press('Start')
@@ -46,7 +48,7 @@ def test_preparation_is_one_progress(window):
     def started():
         value = bar.value
         if any(t.startswith('Training, step') for t in window.shown()):
-            return True  # and the value may be of the run
+            return True  # the value may be that of the run already
         values.append(value)
         return False
     window.wait_for('the first step', started)
@@ -56,7 +58,7 @@ def test_preparation_is_one_progress(window):
 
 
 def test_preparation_says_what_it_does(home):
-    """Its sentence stands as long as the driver makes no kernel."""
+    """The sentence is shown as long as the driver compiles no kernel."""
     gate = home.file('gate')
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults',
                          DYNO_FAULTS='gate=' + gate)
@@ -71,7 +73,8 @@ def test_preparation_says_what_it_does(home):
 
 def test_trains_to_the_end(home):
     window = home.window()
-    window.open_settings({'Batch size': 16, 'Samples': 100}, batch_size=16, model__width=0.25)  # SimpleCNN, as the window begins with
+    # SimpleCNN, which is the window's first model.
+    window.open_settings({'Batch size': 16, 'Samples': 100}, batch_size=16, model__width=0.25)
     window.set_number('Epochs', 2)
     window.ready()
     window.key('F5')
@@ -89,12 +92,12 @@ def test_trains_to_the_end(home):
     window.exported('steps.csv')
     with open(path, newline='') as file:
         assert [int(row['step']) for row in csv.DictReader(file)] == list(range(1, steps[1] + 1))
-    expected = window.text_with(' steps, about ')  # by the run that has ended
+    expected = window.text_with(' steps, about ')  # estimated from the run that has ended
     assert re.match(rf'{steps[1]:,} steps, about \d+:', expected) and expected.endswith('iB on disk'), expected
 
 
 def test_plots_are_read_zoomed_and_shown_alone(home):
-    """With the keyboard, over a run that has ended; all plots go along."""
+    """Plots are used by the keyboard, after the run has ended; all plots zoom together."""
     window = home.window()
 
     def said(name):
@@ -122,7 +125,7 @@ def test_plots_are_read_zoomed_and_shown_alone(home):
     window.focus(Role.CHART, 'Loss')
     window.key('End')
     window.wait_for('another step than the first', lambda: not said('Loss').startswith('Step 1: '))
-    window.key('0', 'Home')  # all there is, and held still; the second has an effect that is seen
+    window.key('0', 'Home')  # 0 shows all steps and keeps them held; only Home has a visible effect
     window.wait_for('the first step', lambda: said('Loss').startswith('Step 1: '))
     assert 'shown from' in said('Loss')
     window.press('Hold', Role.TOGGLE_BUTTON)
@@ -144,7 +147,7 @@ def test_plots_are_read_zoomed_and_shown_alone(home):
     window.focus(Role.CHART, 'Loss')
     window.key('1')
     window.wait_for('the validation only', lambda: said('Loss').endswith('; hidden: Training') and 'Training ' not in said('Loss'))
-    window.press('Start')  # lines that begin anew are hidden still
+    window.press('Start')  # a hidden line stays hidden in a new run
     window.finished()
     assert said('Loss').endswith('; hidden: Training'), said('Loss')
     window.focus(Role.CHART, 'Loss')
@@ -157,12 +160,14 @@ def test_plots_are_read_zoomed_and_shown_alone(home):
 
 
 def test_pauses_and_stops(home):
-    """No step is taken in a pause: what was set in it holds from the step after the one before it."""
+    """A pause takes no step, and a setting that is changed in the pause applies from the step after
+    the last one."""
     window = home.window()
     window.start_long_run(lr=0.01, schedule='constant', warmup_epochs=0)
     for name in 'Throughput', 'Loss', 'Device memory':
         window.wait_for(f'values of {name}', lambda n=name: re.match(
-            r'Step \d+: \w+ [\d.]+', window.find(Role.CHART, n, states=THERE).description))  # the first step has no rate
+            # The first step has no rate.
+            r'Step \d+: \w+ [\d.]+', window.find(Role.CHART, n, states=THERE).description))
     window.focus(Role.CHART, 'Loss')
     window.key('space')
     window.text('Paused')
@@ -236,7 +241,8 @@ def test_stopping_asks_and_holds_nothing_up(home):
 
 
 def test_stops_with_and_without_saving(home):
-    """In the first epoch, so that nothing was saved before: it has more steps than any machine makes meanwhile."""
+    """The run stops in the first epoch, so that nothing was saved before: the epoch has more steps
+    than any machine makes meanwhile."""
     window = home.window()
     window.open_settings({'Samples': 1000000, 'Batch size': 16}, data='builtin:shapes?size=32&samples=1000000', model__width=0.25, batch_size=16,
                          amp='false')
@@ -264,7 +270,7 @@ def test_says_that_a_path_was_not_opened_in_mid_run(home):
     window.open(home.file('elsewhere'))
     window.text('“elsewhere” was not opened')
     window.press('Close message')
-    # It does not take the place of an error, but shows once that was closed.
+    # The message does not replace an error, but is shown once the error was closed.
     window.activate('export-curves', GLib.Variant('s', 'csv'))
     chooser = window.find(Role.FILE_CHOOSER, 'Export Curves')
     window.wait_for('the name field', lambda: next((n for n in chooser.inside(Role.TEXT, states=SHOWING) if '.' in n.text), None)).text = '/proc/x.csv'
@@ -296,7 +302,7 @@ def test_divergence_is_said(home):
 
 
 def test_a_run_begins_without_the_advice_of_the_one_before(home):
-    """Before it has a step that could be judged."""
+    """The new run has no advice before it has a step that could be judged."""
     gate = home.file('gate')
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults',
                          DYNO_FAULTS='gate=' + gate)
@@ -329,7 +335,8 @@ def test_a_run_that_learns_nothing_is_said(window):
 
 
 def test_what_cannot_be_kept_does_not_begin(home):
-    """Neither a run nor a job of the queue nor a search; another folder is offered, and the run begins there."""
+    """Neither a run nor a job nor a search begins; another folder is offered, and the run begins
+    there."""
     for folder in 'runs', 'searches':
         home.write('data/dyno/' + folder, 'a file, so that no folder can be made')
     window = home.window()
@@ -346,7 +353,7 @@ def test_what_cannot_be_kept_does_not_begin(home):
     window.ready()
 
     def offered(title):
-        """The buttons of the bar that says so."""
+        """The buttons of the bar with this message."""
         bar = window.find_where(title, lambda n: any(label.name.startswith(title) for label in n.inside(Role.LABEL, states=SHOWING)), Role.INFO_BAR)
         return {n.name for n in bar.inside(Role.PUSH_BUTTON, states=SHOWING)}
     assert 'Choose Another Folder…' in offered('The run was not started')
@@ -358,7 +365,7 @@ def test_what_cannot_be_kept_does_not_begin(home):
     window.press('Choose Another Folder…')
     window.find(Role.FILE_CHOOSER, 'Choose the folder for runs')
     before = set(os.listdir(home.path))
-    window.press('Open')  # the home folder, in which it begins
+    window.press('Open')  # the dialog begins in the home folder
     window.finished()
     assert not window.has_text('The run was not started'), window.shown()
     run, = (name for name in set(os.listdir(home.path)) - before if re.match(r'20\d\d-', name))

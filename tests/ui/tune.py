@@ -10,7 +10,8 @@ from harness import Role, State, THERE
 
 
 def small_search(window, **settings):
-    """Ready for a search whose trials are as short as can be, and which does not end before it is stopped."""
+    """Prepares a search with the shortest possible trials, which does not end before it is
+    stopped."""
     window.open_settings({'Samples': 200, 'Batch size': 16}, data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16,
                          prefetch=2, **settings)
     window.ready()
@@ -18,7 +19,7 @@ def small_search(window, **settings):
 
 
 def batches_measured(window):
-    """How many batch sizes have trials that were measured."""
+    """The number of batch sizes with measured trials."""
     cells = [n.name for n in window.nodes(Role.TABLE_CELL, states=())]
     return len({cells[i - 1] for i, name in enumerate(cells) if name == 'Measured'})
 
@@ -27,7 +28,7 @@ def test_tuning_calls_proven_what_was_proven(window):
     small_search(window, workers=0)
     window.press('Start Tuning')
     window.find_where('a measured trial', lambda n: n.name == 'Measured', states=())
-    window.page('Train')  # which does not ask for what cannot be pressed
+    window.page('Train')
     window.find_where('why no run can begin', lambda n: 'The tuner is at work.' in n.description)
     window.page('Tune')
     window.press('Stop Tuning')
@@ -42,7 +43,8 @@ def test_tuning_calls_proven_what_was_proven(window):
 
 
 def test_a_search_shows_what_it_found(home):
-    """Pause and resume on the way; then the curve in words, the chosen trial, the report in a file, and the search among the runs."""
+    """A search is paused and resumed, and then has the curve in words, the chosen trial, a report
+    in a file, and an entry among the runs."""
     window = home.window()
     small_search(window, workers=1)
     kept = home.file('data/dyno/searches')
@@ -67,7 +69,7 @@ def test_a_search_shows_what_it_found(home):
     window.save_as('Save Report', path, 'Save')
     with open(path) as report:
         assert '<svg' in report.read()
-    window.page('Runs')  # which has the search, with the report that is kept of each
+    window.page('Runs')  # the page lists the search and the report that is kept of each search
 
     def reports():
         return [n for n in window.nodes(states=THERE) if n.name.startswith('Open Report: ')]
@@ -93,12 +95,13 @@ def test_a_search_shows_what_it_found(home):
 
 
 def test_a_stopped_search_holds_the_device_until_it_has_let_go(home):
-    """A measurement in the driver is not waited for by Stop, and no run begins beside it."""
+    """Stop does not wait for a measurement in the driver, and no run begins before the measurement
+    has ended."""
     gate = home.file('gate')
     held = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='gate=' + gate)
     held.small_shapes(epochs=1)
     with open(gate, 'w'):
-        pass  # from now on the driver makes no kernel
+        pass  # from now on the driver compiles no kernel
     held.page('Tune')
     held.press('Start Tuning')
     held.text_with('Compiling kernels')
@@ -116,7 +119,7 @@ def test_a_stopped_search_holds_the_device_until_it_has_let_go(home):
 
 
 def test_a_second_search_begins_anew(home):
-    """What the first one measured is not listed among its trials."""
+    """The trials of the first search are not listed among those of the second."""
     gate = home.file('gate')
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='gate=' + gate)
 
@@ -129,7 +132,7 @@ def test_a_second_search_begins_anew(home):
     window.wait_for('that another may begin', lambda: window.look(Role.PUSH_BUTTON, 'Start Tuning', (*THERE, State.SENSITIVE)))
     assert listed(), 'the first search has no trial'
     with open(gate, 'w'):
-        window.press('Start Tuning')  # the driver makes no kernel, and nothing can be measured
+        window.press('Start Tuning')  # the driver compiles no kernel, so nothing can be measured
     window.text_with('Compiling kernels')
     assert not listed(), 'trials of the search before are listed'
     window.press('Stop Tuning')

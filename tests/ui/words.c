@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window says and keeps, without a display: numbers, also beside text that runs from right
- * to left, names of runs and their order in the list, settings by their titles, advice and errors,
- * undo and redo. */
+/* Texts that the window shows and stores, tested without a display: numbers, also beside
+ * right-to-left text, names of runs and their order in the list, settings by their titles, advice
+ * and errors, undo and redo. */
 #include "format.h"
 #include "runlist.h"
 #include "runresume.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where that part of the text stands in a line of that direction, as it is drawn. */
+/* The x position of a part of the text in a line of that direction, as it is drawn. */
 static int
 find_x (PangoDirection direction, const char *text, const char *part)
 {
@@ -65,8 +65,8 @@ test_units_stand_at_their_right (void)
                                                 parts[i][0]);
       assert_order (whole, parts[i][1], parts[i][2]);
     }
-  g_assert_cmpstr (plain, ==, "67.5 %"); /* nothing is added where nothing is needed */
-  /* What all this is for. */
+  g_assert_cmpstr (plain, ==, "67.5 %"); /* no isolates are added where none are needed */
+  /* Without isolates, a right-to-left line draws the unit left of its number. */
   g_assert_cmpint (find_x (PANGO_DIRECTION_RTL, plain, "%"), <,
                    find_x (PANGO_DIRECTION_RTL, plain, "6"));
 }
@@ -92,7 +92,7 @@ test_keys_become_titles (void)
   check_titles ("lr=1e-4 or so", "“Learning rate 0.0001” or so");
   check_titles ("Set data.val_split=0.1.", "Set “Validation share 0.1”.");
   check_titles ("设置 model.width；lr=0.5。", "设置 “Model width”；“Learning rate 0.5”。");
-  /* Words of every day, files, options, and what is quoted. */
+  /* Ordinary words, files, options and quoted text stay as they are. */
   check_titles ("64 workers share 2 cores; cache, seed", "64 workers share 2 cores; cache, seed");
   check_titles ("lr/2, model.width/lr", "lr/2, model.width/lr");
   check_titles ("/data/lr/model.width.csv --device", "/data/lr/model.width.csv --device");
@@ -125,7 +125,7 @@ test_runs_without_a_name_say_what_and_when (void)
   check_name (NULL, "/runs/2001-02-03_12-34-05_2", "MLP on Shapes, ");
   check_name (NULL, NULL, "MLP on Shapes, ");
   check_name ("the slower one", "/runs/2001-02-03_12-34-05", "the slower one");
-  check_name (NULL, "/work/baseline", "baseline"); /* somebody named it */
+  check_name (NULL, "/work/baseline", "baseline"); /* a name that the user gave */
 }
 
 static DynoStoredRun *
@@ -141,7 +141,8 @@ add_ended (GPtrArray *runs, DynoRunState state, const char *folder)
   return run;
 }
 
-/* The newest with a checkpoint, and none that is as old as one that was dismissed. */
+/* The newest interrupted run with a checkpoint is found, unless it is as old as one that was
+ * dismissed. */
 static void
 test_an_interrupted_run_is_found (void)
 {
@@ -184,10 +185,10 @@ test_runs_that_ended_early_say_how (void)
   run->settings.epochs = 10;
   first = dyno_words_interruption (run);
   g_assert_cmpstr (first, ==, "Interrupted: epoch 1 of 10");
-  run->epochs = 2; /* whole ones */
+  run->epochs = 2; /* complete epochs */
   third = dyno_words_interruption (run);
   g_assert_cmpstr (third, ==, "Interrupted: epoch 3 of 10");
-  run->epochs = 10; /* all was trained, not all was saved */
+  run->epochs = 10; /* all epochs were trained, but not all were saved */
   last = dyno_words_interruption (run);
   g_assert_cmpstr (last, ==, "Interrupted: epoch 10 of 10");
   run->state = DYNO_RUN_STATE_FAILED;
@@ -201,7 +202,8 @@ check (char *text, const char *expected)
   g_free (text);
 }
 
-/* Neither 88 % of a preparation nor 0 % of a run that has no step yet is a share of the run. */
+/* Neither the 88 % of a preparation nor the 0 % of a run without a step is a progress of the
+ * run. */
 static void
 test_a_preparation_is_no_part_of_a_run (void)
 {
@@ -290,7 +292,7 @@ test_measures_have_their_unit (void)
   check (dyno_format_best (run), NONE);
 }
 
-/* That day of the year before: at no time is it today or yesterday. */
+/* A day of the previous year is at no time today or yesterday. */
 static void
 test_a_day_has_its_year (void)
 {
@@ -328,7 +330,7 @@ test_data_is_named_without_its_sizes (void)
   check (dyno_words_data ("builtin:waves"), "Waves");
   check (dyno_words_data ("builtin:masks?size=32"), "Masks");
   check (dyno_words_data ("synthetic:64x64x3"), "Noise");
-  check (dyno_words_data ("/data/is it?"), "is it?"); /* a path has no sizes */
+  check (dyno_words_data ("/data/is it?"), "is it?"); /* a path has no options */
   check (dyno_words_data (""), "");
 }
 
@@ -528,7 +530,8 @@ test_changes_are_undone_in_their_order (void)
   dyno_setup_history_add (history, make_state (1), "lr");
   dyno_setup_history_add (history, make_state (2), "epochs");
   dyno_setup_history_add (history, make_state (3), NULL);
-  dyno_setup_history_add (history, make_state (4), NULL); /* no single setting: never one step */
+  /* Changes of no single setting are never merged. */
+  dyno_setup_history_add (history, make_state (4), NULL);
   check_step (history, FALSE, 5, -1);
   check_step (history, TRUE, 5, 4);
   check_step (history, TRUE, 4, 3);
@@ -536,11 +539,12 @@ test_changes_are_undone_in_their_order (void)
   check_step (history, FALSE, 2, 3);
   check_step (history, FALSE, 3, 4);
   check_step (history, TRUE, 4, 3);
-  dyno_setup_history_add (history, make_state (6), "lr"); /* another way on: the old one is gone */
+  /* A new branch: the undone states are dropped. */
+  dyno_setup_history_add (history, make_state (6), "lr");
   check_step (history, FALSE, 7, -1);
   check_step (history, TRUE, 7, 6);
   check_step (history, FALSE, 6, 7);
-  dyno_setup_history_add (history, make_state (8), "lr"); /* after a step back and forth */
+  dyno_setup_history_add (history, make_state (8), "lr"); /* after undo and redo */
   check_step (history, TRUE, 9, 8);
   for (guint i = 100; i < 400; i++)
     dyno_setup_history_add (history, make_state (i), NULL);
@@ -573,19 +577,20 @@ test_stages_light_up_in_their_order (void)
   check_stands (&order, "o...");
   dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DEVICE);
   check_stands (&order, "+o..");
-  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DATA); /* back and forth */
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DATA); /* a return to an earlier stage */
   check_stands (&order, "+o..");
   dyno_stage_order_work (&order, DYNO_TUNE_STAGE_SEARCH);
   check_stands (&order, "+xo.");
-  dyno_stage_order_bring (&order, DYNO_TUNE_STAGE_DEVICE); /* it was measured late */
+  dyno_stage_order_bring (&order, DYNO_TUNE_STAGE_DEVICE); /* a result that comes late */
   check_stands (&order, "++o.");
   dyno_stage_order_bring (&order, DYNO_TUNE_STAGE_SEARCH);
   dyno_stage_order_work (&order, DYNO_TUNE_STAGE_PROOF);
   check_stands (&order, "+++o");
-  dyno_stage_order_end (&order); /* nothing was proven */
+  dyno_stage_order_end (&order); /* the last stage has no result */
   check_stands (&order, "+++x");
   dyno_stage_order_begin (&order);
-  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DEVICE); /* data without a loader */
+  /* Data without a loader have no data stage. */
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DEVICE);
   check_stands (&order, ".o..");
   dyno_stage_order_end (&order);
   check_stands (&order, ".x..");
@@ -610,7 +615,7 @@ test_runs_are_found_by_any_word (void)
   g_assert_false (dyno_run_list_matches (run, "slower faster"));
 }
 
-/* names: one letter a run that is in the list, in its order */
+/* names: a letter for each listed run, in the order of the list */
 static void
 check_listed (DynoRunList *list, const char *names)
 {
