@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A locale whose decimals have a comma, made in a folder of its own: it need not be installed."""
+"""A locale with a decimal comma, made in a folder of its own, so that it need not be installed."""
 import os, subprocess, unittest
 
 NAME = 'de_DE.UTF-8'
 
 
 def make(folder):
-    """The variables that a program needs to be in it."""
+    """Makes the locale; returns the environment variables that put a program in it."""
     os.makedirs(folder, exist_ok=True)
     try:
         done = subprocess.run(['localedef', '--no-archive', '-i', 'de_DE', '-f', 'UTF-8', os.path.join(folder, NAME)],

@@ -2,11 +2,11 @@
 /* Tells ThreadSanitizer about GLib's locks.
  *
  * GLib's locks are futexes inside a library that is not instrumented, so that ThreadSanitizer sees
- * no order between their holders and takes every guarded access for a race.  Here each call is
- * wrapped in what it means: taking a lock acquires what the one who gave it back released.  A build
- * with -Db_sanitize=thread includes this before every file; no other does.  Files that are compiled
- * without GLib (modules that are preloaded or that the Vulkan loader opens) have nothing of it to
- * wrap. */
+ * no order between their holders and reports every guarded access as a race.  Here each call is
+ * wrapped in its annotation: locking acquires what the previous holder's unlocking released.  A
+ * build with -Db_sanitize=thread includes this before every file; no other does.  Files that are
+ * compiled without GLib (modules that are preloaded or that the Vulkan loader opens) have no calls
+ * to wrap. */
 #pragma once
 #if __has_include(<glib.h>)
 #include <glib.h>
@@ -112,8 +112,8 @@ tsan_once (GOnce *once, GThreadFunc func, gpointer arg)
   return result;
 }
 
-/* A pool's function gets its data wrapped, and what a task wrote is seen by the one who waits for
- * the pool's end. */
+/* The data of a pool's function are wrapped, so that the thread that waits for the end of the pool
+ * sees what the tasks wrote. */
 typedef struct {
   GFunc func;
   gpointer data;
@@ -175,7 +175,8 @@ tsan_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 #define g_atomic_ref_count_dec(count)        tsan_ref_count_dec (count)
 #define g_atomic_ref_count_compare(count, n) tsan_ref_count_compare (count, n)
 
-/* GLib's own keeps the number without a lock or an atomic access: all threads write the same. */
+/* GLib's macro stores the quark without a lock or an atomic access, since all threads write the
+ * same value. */
 #undef G_DEFINE_QUARK
 #define G_DEFINE_QUARK(QN, q_n) \
   GQuark q_n##_quark (void) { return g_quark_from_static_string (#QN); }

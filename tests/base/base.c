@@ -43,7 +43,8 @@ test_rng_depends_on_place_alone (void)
     g_assert_cmpuint (dyno_rng_next (&rng), ==, dyno_rng_at (5, 6, i));
   g_assert_cmpuint (dyno_rng_at (5, 6, 0), !=, dyno_rng_at (5, 7, 0));
   g_assert_cmpuint (dyno_rng_at (5, 6, 0), !=, dyno_rng_at (6, 6, 0));
-  /* A stored value: seeds in settings files must mean the same tomorrow. */
+  /* A stored value, since a seed in a settings file must give the same numbers in later
+   * versions. */
   g_assert_cmpuint (dyno_rng_at (1, 2, 3), ==, G_GUINT64_CONSTANT (6571900310324351548));
 }
 
@@ -154,7 +155,7 @@ test_atomic_write_replaces_whole (void)
   g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
   g_assert_cmpstr (content, ==, "newer");
 
-  /* A link is replaced and its target left alone. */
+  /* A symbolic link is replaced; its target is left as it was. */
   g_assert_cmpint (symlink (path, target), ==, 0);
   g_assert_true (dyno_file_write_atomic (target, "x", 1, &error));
   g_clear_pointer (&content, g_free);
@@ -174,7 +175,7 @@ test_atomic_write_replaces_whole (void)
   g_rmdir (folder);
 }
 
-/* As far as can be seen; nothing is created by looking. */
+/* The check creates nothing, and answers as far as it can be known without writing. */
 static void
 test_folder_may_be_writable (void)
 {
@@ -221,10 +222,11 @@ test_full_disk_keeps_the_old_file (void)
   g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
   g_assert_cmpstr (content, ==, "old");
   g_unlink (path);
-  g_assert_cmpint (g_rmdir (folder), ==, 0); /* no leftover */
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* empty, so no temporary file is left */
 }
 
-/* A process that is killed while it writes leaves a name that no file of the user's has. */
+/* A process that is killed while it writes leaves a file whose name cannot be that of a user's
+ * file. */
 static void
 test_temporaries_have_a_prefix_of_their_own (void)
 {
@@ -285,8 +287,8 @@ test_text_visible (void)
     }
 }
 
-/* A text that a spreadsheet would compute gets an apostrophe, a number none; each is read back as it
- * was. */
+/* A text that a spreadsheet would compute as a formula gets an apostrophe, a number does not; both
+ * are read back unchanged. */
 static void
 test_csv_cells (void)
 {
@@ -337,7 +339,8 @@ test_csv_cells (void)
   g_assert_cmpstr (numbers->str, ==, "-0.125,,1e+09");
 }
 
-/* Few edits, upper and lower case alike, the first of equals; nothing where all are too far. */
+/* The nearest text has the fewest edits, ignoring case; the first of equally near texts is taken,
+ * and none where all are too far. */
 static void
 test_text_nearest (void)
 {
@@ -453,7 +456,7 @@ test_module_file_in_the_named_folder (void)
   g_assert_null (dyno_module_find_file ("base", "dyno-test.so"));
   g_setenv ("DYNO_MODULE_DIR", folder, TRUE);
   g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
-  g_assert_null (dyno_module_find_file ("base", "dyno-test.so")); /* no file */
+  g_assert_null (dyno_module_find_file ("base", "dyno-test.so")); /* no such file */
   g_assert_cmpint (g_rmdir (path), ==, 0);
   g_assert_true (g_file_set_contents (path, "", 0, NULL));
   found = dyno_module_find_file ("base", "dyno-test.so");
@@ -472,7 +475,7 @@ keep_part (gpointer parts)
   return GUINT_TO_POINTER (kept);
 }
 
-/* Of a thread of its own, whose cores go with it. */
+/* Runs in a thread of its own, so that its CPU affinity ends with it. */
 static void
 test_cores_are_shared_out (void)
 {
@@ -508,7 +511,7 @@ count_cores (gpointer unused)
   return GUINT_TO_POINTER (dyno_cores_count ());
 }
 
-/* 0 is no limit, and more than there are is none either. */
+/* A limit of 0, or of more cores than there are, is no limit. */
 static void
 test_cores_are_limited (void)
 {
@@ -523,7 +526,7 @@ test_cores_are_limited (void)
   g_assert_cmpuint (dyno_cores_count (), ==, all);
 }
 
-/* While one is held, threads that are started have its cores only. */
+/* Threads that are started during a hold get only the held cores. */
 static void
 test_cores_come_back (void)
 {
@@ -551,7 +554,7 @@ be_nicer_and_back (gpointer unused)
   return GINT_TO_POINTER (before);
 }
 
-/* Of the one thread, and never back: nobody but root could. */
+/* Only this thread is made nice, and for good: only root could raise its priority again. */
 static void
 test_one_thread_is_nice (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of a file that grows, is replaced, is cut. */
+/* Following the lines of a file that grows, is replaced or is truncated. */
 #include "follower.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ test_replaced (void)
   expect (follower, NULL, FALSE);
 }
 
-/* While it is away nothing comes, and nothing is lost of the one that follows. */
+/* While the file is gone no line comes, and no line of the file that replaces it is lost. */
 static void
 test_cut_and_gone (void)
 {
@@ -82,7 +82,7 @@ test_cut_and_gone (void)
   expect (follower, "back", TRUE);
 }
 
-/* Of any length up to the limit, over the borders of what is read at once. */
+/* Lines of any length up to the limit are whole, also across the boundaries of the read buffer. */
 static void
 test_long (void)
 {

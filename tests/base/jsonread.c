@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of JSON: valid documents as they are, others refused at their first wrong byte. */
+/* The JSON reader: valid documents are read exactly, others are refused at their first wrong
+ * byte. */
 #include "jsonread.h"
 #include <string.h>
 
-/* Skips the document, whose memory ends where the text does; the message, or NULL. */
+/* Skips the document, whose memory ends with the text; returns the error message, or NULL. */
 static char *
 skip_whole (const char *text)
 {
@@ -33,7 +34,7 @@ test_valid (void)
     "[0, -0, 1.5e+10, -12.25E-3, 1e5]",
     "{\"a\": [{\"b\": null}, \"\\u00e9\\ud83d\\ude00\\n\\\"\\/\"], \"a\": 2 }",
     "\"\xc3\xa9\"",
-    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]" /* 32 deep */
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]" /* 32 levels */
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
@@ -101,7 +102,7 @@ test_nesting_takes_no_stack (void)
   g_assert_nonnull (strstr (problem, "nested"));
 }
 
-/* Writes key, a colon and the value of each member, which it reads by its kind. */
+/* Writes the key, a colon and the value of a member, which is read by its type. */
 static gboolean
 print_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
@@ -151,7 +152,7 @@ test_values (void)
   g_assert_no_error (error);
 }
 
-/* A member that refuses its value ends the walk, and its error is the walk's. */
+/* A member callback that refuses its value ends the walk, which returns the callback's error. */
 static void
 test_a_member_refuses (void)
 {

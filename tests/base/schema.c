@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch schemas: sizes, places, pads. */
+/* Batch schemas: sizes, offsets, padding. */
 #include "schema.h"
 #include "base-error.h"
 #include <string.h>
@@ -44,7 +44,8 @@ test_sizes_and_places (void)
 static void
 test_overflow (void)
 {
-  /* The product over the axes, over the batch, and the sum of two fields that each just fit. */
+  /* Overflows of the product over the axes, of that over the batch, and of the sum of two fields
+   * that each just fit. */
   const struct {
     guint32 height, width, channels, n_values, batch;
     const char *field;
@@ -132,7 +133,7 @@ test_mask (void)
       g_assert_cmpmem (a->shape, a->n_axes * sizeof a->shape[0], b->shape,
                        b->n_axes * sizeof b->shape[0]);
     }
-  /* A class id, and values, are no mask. */
+  /* Neither a class id nor values are a mask. */
   g_assert_null (dyno_schema_find_mask (&classes));
   schema = dyno_schema_image (DYNO_ELEMENT_U8, 5, 7, 3, 35);
   g_assert_null (dyno_schema_find_mask (&schema));

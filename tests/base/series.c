@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pyramid against a plain scan over all points. */
+/* The pyramid of a series, compared with a plain scan over all points. */
 #include "series.h"
 #include "rng.h"
 #include <math.h>
@@ -115,7 +115,7 @@ test_smoothing_has_no_bias_and_follows_appends (void)
   g_assert_cmpfloat (y, <, 3.5);
 }
 
-/* Noise around a curve that falls, in steps from 1. */
+/* Noise around a falling curve; steps count from 1. */
 static double
 noise (DynoRng *rng, guint64 step)
 {
@@ -141,7 +141,7 @@ test_bounded_whatever_the_length (void)
 
       if (step == low_at || step == high_at)
         y = step == low_at ? -777.0 : 888.0;
-      if (step == 1 || step == gap_at) /* the first is no extreme */
+      if (step == 1 || step == gap_at) /* the first point must be no extreme */
         y = step == 1 ? 0.5 : (double) NAN;
       first = step == 1 ? y : first;
       last[step % DYNO_SERIES_NEWEST] = y;
@@ -151,7 +151,7 @@ test_bounded_whatever_the_length (void)
     }
   g_assert_cmpuint (dyno_series_get_bytes (series), <=, 2 * DYNO_SERIES_MOST_BYTES);
 
-  /* the ends, the extremes at their place, the gap */
+  /* The first and last points are kept, the extremes are at their steps, and so is the gap. */
   length = dyno_series_get_length (series);
   dyno_series_get (series, 0, &x0, &y0);
   g_assert_true (x0 == 1 && y0 == first);
@@ -164,7 +164,7 @@ test_bounded_whatever_the_length (void)
   dyno_series_get (series, dyno_series_nearest (series, (double) gap_at), &x0, &y0);
   g_assert_true (x0 == (double) gap_at && isnan (y0));
 
-  /* in the order of time, and the newest as they were */
+  /* Points are in the order of time, and the newest ones are exact. */
   for (guint64 i = 0; i < length; i++)
     {
       dyno_series_get (series, i, &x0, &y0);
@@ -177,7 +177,8 @@ test_bounded_whatever_the_length (void)
       finite += isfinite (y0) ? 1 : 0;
     }
   g_assert_cmpuint (gaps, ==, 1);
-  /* The whole run, evenly: no column of a wide picture is without its least and greatest. */
+  /* The columns cover the whole run evenly: no column of a wide plot lacks its minimum and
+   * maximum. */
   n_columns = dyno_series_columns (series, 1, (double) n, 1000, columns);
   g_assert_cmpuint (n_columns, ==, 1000);
   for (guint i = 0; i < n_columns; i++)
@@ -190,7 +191,8 @@ test_bounded_whatever_the_length (void)
   g_assert_cmpuint (finite, >=, DYNO_SERIES_GROUPS + DYNO_SERIES_NEWEST);
 }
 
-/* As long as nothing had to go, not even the layout of the pyramid tells of the bound. */
+/* Until the first points are merged, the bound on their number does not change even the layout of
+ * the pyramid. */
 static void
 test_short_series_is_whole (void)
 {
@@ -206,7 +208,8 @@ test_short_series_is_whole (void)
       dyno_series_get (series, i, &px, &py);
       g_assert_true (px == i * 0.5 && (py == y[i] || (isnan (py) && isnan (y[i]))));
     }
-  /* One more: what becomes old are pairs, of which both stay, but for one of two gaps. */
+  /* One more point: the old points become pairs, of which both points stay, except that one of two
+   * gaps is dropped. */
   dyno_series_append (series, n * 0.5, 1.0);
   y[n] = 1.0;
   for (guint64 i = 0, at = 0; i < dyno_series_get_length (series); i++)
@@ -222,14 +225,14 @@ test_short_series_is_whole (void)
   g_assert_cmpuint (last, ==, n);
 }
 
-/* Asked for late, the average is that of all points and not that of the extremes. */
+/* Smoothing that is requested late averages all points and not just the extremes that were kept. */
 static void
 test_smoothing_goes_by_means (void)
 {
   g_autoptr (DynoSeries) series = dyno_series_new ("a", "");
   const DynoSeries *smoothed;
 
-  /* nine low ones for each high one: extremes alone would give 5 */
+  /* nine low values for each high one: the extremes alone would give 5 */
   for (guint i = 0; i < 1000000; i++)
     dyno_series_append (series, i, i % 10 == 9 ? 10.0 : 0.0);
   smoothed = dyno_series_smoothed (series, 0.99);
@@ -244,7 +247,7 @@ test_smoothing_goes_by_means (void)
   g_assert_cmpuint (dyno_series_get_bytes (series), <=, 2 * DYNO_SERIES_MOST_BYTES);
 }
 
-/* Two numbers a point, as long as all are kept. */
+/* Each point takes two numbers as long as all points are kept. */
 static void
 test_bytes (void)
 {
