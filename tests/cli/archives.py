@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Archives as Python's own modules write them, and what `dynoctl convert` writes as they read it."""
+"""Archives written by Python's own modules are read, and archives of `dynoctl convert` are read by
+these modules."""
 import hashlib, io, json, os, subprocess, sys, tarfile, zipfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -43,7 +44,7 @@ class Archives(Case):
                     entry.size, entry.mtime = len(PNG), 1700000000.5 if form == tarfile.PAX_FORMAT else 0
                     try:
                         out.addfile(entry, io.BytesIO(PNG))
-                    except ValueError:  # ustar has no room for a name of 100 bytes
+                    except ValueError:  # ustar cannot store a name of 100 bytes
                         entry.name = name.replace(LONG, LONG[:60])
                         out.addfile(entry, io.BytesIO(PNG))
             if form != tarfile.USTAR_FORMAT:
@@ -67,7 +68,7 @@ class Archives(Case):
                 self.assertEqual('decoded from the files; cache=true is without effect' in text, expected)
 
     def test_packed_sequences_train_the_same(self):
-        """Of differing lengths: the same losses to the bit, and the same classes."""
+        """Packed sequences of differing lengths give bit-identical losses and the same classes."""
         data = 'builtin:waves?samples=40&length=16&channels=2&classes=4'
         self.run_it('convert', data, self.path('waves.tar'), '--no-measure')
         losses = []
@@ -115,7 +116,8 @@ class Archives(Case):
         self.assertEqual(sorted(os.listdir(self.folder)), ['packed.tar', 'photos'])
 
     def test_one_class_is_packed(self):
-        """It is no data set to train with, but packing a folder that waits for its other classes loses nothing."""
+        """One class cannot be trained with, but packing a folder that still lacks its other classes
+        loses nothing."""
         os.makedirs(self.path('photos/only'))
         for i in range(5):
             with open(self.path(f'photos/only/{i}.png'), 'wb') as out:
@@ -124,7 +126,7 @@ class Archives(Case):
         self.assertEqual((told['samples'], told['copied']), (5, 5))
 
     def test_seeds_of_the_fuzz_targets_open(self):
-        """What fuzzing begins with is good, and of every kind of archive, and of text."""
+        """The seeds of the fuzz targets are valid, and cover every kind of archive and text."""
         seeds = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', 'data', 'fuzz', 'seeds')
         subprocess.run([sys.executable, seeds, self.path('seeds')], check=True)
         kinds = set()

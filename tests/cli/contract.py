@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verbs that do not train: their JSON, their words and their exit codes."""
+"""Verbs that do not train: their JSON, their text and their exit codes."""
 import json, os, shutil, struct, subprocess, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -175,7 +175,8 @@ class Data(Case):
         self.run_it('inspect', TINY, '--preview', self.path('none.png'), '--set', 'augment.time_mask=0.5', expect=3)
 
     def test_inspect_of_masks(self):
-        """Classes by their pixels; a folder of images and masks is a guess that data.task decides."""
+        """inspect counts the pixels of each class; that a folder holds images and masks is a guess,
+        which data.task overrides."""
         def png(name, width, height, pixels):
             def chunk(kind, data):
                 return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
@@ -222,7 +223,7 @@ class Data(Case):
             file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + data)
 
     def test_task_is_said_as_a_guess_and_set(self):
-        """What is learned of whole numbers in floats."""
+        """The targets are whole numbers stored as floats, whose task is a guess."""
         self.write_array('X.npy', '<f4', (8, 3), bytes(8 * 3 * 4))
         self.write_array('y.npy', '<f4', (8,), struct.pack('<8f', *(i % 3 for i in range(8))))
         data = self.path('X.npy')
@@ -245,7 +246,8 @@ class Data(Case):
             self.assertIn('up to 40 steps of 5 values', self.run_it(*arguments).stdout.decode())
 
     def test_the_model_decides_what_three_axes_are(self):
-        """An array of (N, T, F) is images of one channel for one model, and sequences for another, in every verb."""
+        """An array of (N, T, F) is images of one channel for one model and sequences for another,
+        in every verb."""
         values = [(i % 7 - 3 + i // 120 % 2) / 3 for i in range(24 * 20 * 6)]
         self.write_array('X.npy', '<f4', (24, 20, 6), struct.pack(f'<{len(values)}f', *values))
         self.write_array('y.npy', '<i4', (24,), struct.pack('<24i', *[i % 2 for i in range(24)]))
@@ -298,7 +300,8 @@ class Data(Case):
 
 class Profile(Case):
     def test_layers_add_up_and_are_in_the_trace(self):
-        """Layers, totals and the trace are of one measurement; the job's own settings are measured."""
+        """Layers, totals and the trace come from one measurement, which uses the job's own
+        settings."""
         path = self.path('step.json')
         settings = [*SMALL, '--set', 'checkpointing=true', '--set', 'autotune=false']
         lines = self.lines('profile', '--data', TINY, *settings, '--repeats', '2', '--trace', path, '--json')
@@ -353,7 +356,7 @@ class Plan(Case):
         self.assertTrue(plan['text'])
 
     def test_a_batch_larger_than_the_training_part_is_the_one_that_runs(self):
-        """plan and train speak of the same batch, also where the data set has a validation part of its own."""
+        """plan and train state the same batch, also for a data set with its own validation part."""
         bmp = b'BM' + struct.pack('<IHHIIiiHHIIiiII', 54 + 768, 0, 0, 54, 40, 16, 16, 1, 24, 0, 768, 0, 0, 0, 0)
         for folder, n in (('train', 12), ('val', 20)):
             for label in ('a', 'b'):
@@ -378,7 +381,7 @@ class Plan(Case):
         self.assertEqual((plan['amp'], asked['amp']), (not plan['software'], True))
 
     def test_settings_have_their_order(self):
-        """Defaults, preset, settings file, --set: the later wins."""
+        """Defaults, preset, settings file and --set override each other in this order."""
         with open(self.path('mine.ini'), 'w') as file:
             file.write('[settings]\nworkers=1\nprefetch=3\nbatch_size=5\n')
         base = ['plan', '--data', 'builtin:shapes?size=224&samples=200', '--model', 'simplecnn', '--json']
@@ -465,7 +468,8 @@ class Bench(Case):
                 self.assertGreater(e['args']['floor_us'], 0)
 
     def check_against(self, ceilings, kernel):
-        """Shares and floor follow from the kernel's own figures and the kept ceilings."""
+        """Shares and the time floor follow from the kernel's own figures and the stored
+        ceilings."""
         flops = ceilings['matrix_tflop_per_s' if 'MATRIX' in kernel['variant'] else 'fma_tflop_per_s']
         floor = max(kernel['mb'] * 1e3 / ceilings['copy_gb_per_s'], kernel['gflop'] * 1e3 / flops)
         self.assertAlmostEqual(kernel['floor_us'], floor, delta=1e-6 * floor)
@@ -515,7 +519,7 @@ class Bench(Case):
                          {'batch_size': 4, 'workers': 1, 'cache': True})
         self.assertTrue(line['low'] <= line['samples_per_s'] <= line['high'])
         self.assertEqual(list(line['stages_us']), ['read', 'decode', 'resample', 'stage', 'copy'])
-        self.assertGreater(line['stages_us']['stage'], 0)  # out of the cache
+        self.assertGreater(line['stages_us']['stage'], 0)  # the samples come from the cache
         self.run_it('bench', '--loader', '--data', 'synthetic:8x8x3', expect=3, environment=environment)
 
     def test_loader_tells_its_stages_apart(self):

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""On a device that is a CPU no sentence about it says GPU: in plans, runs, their files, diagnoses,
-measurements and exports.  Presets are of GPUs, and advice may name one that is not there."""
+"""On a CPU device no sentence about the device says GPU: in plans, runs, their files, diagnoses,
+measurements and exports.  Presets are made for GPUs, and advice may mention a GPU that is not
+present."""
 import os, re, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, SMALL, TINY, main
 
-# Sentences that speak of another device than that which is used.
+# Sentences about other devices than the one in use.
 OF_OTHERS = [
     r'a GPU with a Vulkan driver is some hundred times as fast',  # diagnosis: software-device
-    r'smaller images \(image_size\), or a GPU',                   # diagnosis: where cores are shared
+    r'smaller images \(image_size\), or a GPU',                   # diagnosis where cores are shared
     r'No GPU is used: ',                                          # quick
     r'Install the Vulkan driver of the GPU, if there is one',
-    r'on the CPU where there is no GPU',                          # exported scripts, of other programs
+    # Exported scripts for other programs.
+    r'on the CPU where there is no GPU',
     r'each GPU has a batch of this size', r'GPUS=N takes N GPUs', r"list_physical_devices\('GPU'\)", r'which torchrun numbers, each has a GPU',
 ]
 

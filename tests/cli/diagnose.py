@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl diagnose, and diagnosis.json at the end of a run: bottlenecks and faults that are provoked
-on the real program."""
+"""dynoctl diagnose, and diagnosis.json at the end of a run: bottlenecks and faults are provoked in
+the real program."""
 import contextlib, glob, json, os, random, sqlite3, struct, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -21,7 +21,7 @@ class Diagnose(Case):
         return [finding['id'] for finding in diagnosis['findings']]
 
     def write_png(self, name, size, seed):
-        """Noise in grey: bytes that take a while to inflate and to scale."""
+        """Writes grey noise, which takes a while to inflate and to scale."""
         noise = random.Random(seed).randbytes(size)
         rows = zlib.compress(b''.join(b'\x04' + noise for _ in range(size)), 1)
         data = b'\x89PNG\r\n\x1a\n'
@@ -77,7 +77,7 @@ class Diagnose(Case):
         told, again = lines[-1], self.diagnose()
         self.assertEqual(list(told), ['event', *again])
         self.assertEqual(self.ids(told), self.ids(again))
-        for name in PHASES:  # metrics.csv has them rounded
+        for name in PHASES:  # metrics.csv has rounded values
             self.assertAlmostEqual(told['phases_ms'][name], again['phases_ms'][name], places=2)
 
     def test_without_a_folder_it_is_told_too_and_of_a_resumed_run_as_a_whole(self):
@@ -150,7 +150,7 @@ class Diagnose(Case):
         self.assertIn(diagnosis['knob'], ('lr', 'clip_norm'))
 
     def test_the_first_bad_layer_is_named(self):
-        """A weight so large that its layer overflows, between layers that do not."""
+        """One layer's weight is so large that the layer overflows; the layers around it do not."""
         self.train(*CONVNET, '--steps', '1', '--save-weights', 'w.safetensors')
         with open(self.path('w.safetensors'), 'rb') as file:
             data = bytearray(file.read())
@@ -168,7 +168,7 @@ class Diagnose(Case):
         self.assertIn(f"first layer whose output is not finite is “{name.rsplit('.', 1)[0]}”", finding['text'])
 
     def test_a_bad_gradient_ends_the_run(self):
-        """A loss that is finite, with a gradient that is not: of the middle layer, between large
+        """The loss is finite but a gradient is not: that of the middle layer, which has large
         inputs and a large layer above it."""
         mlp = ('train', '--data', TINY, *SMALL, '--model', 'mlp', '--set', 'data.normalise=true')
         self.run_it(*mlp, '--steps', '1', '--save-weights', 'w.safetensors', '--no-out')

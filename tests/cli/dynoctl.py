@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of dynoctl share: running it in a folder of its own, and reading its JSON lines.
-"""
+"""Helpers of the dynoctl tests: they run dynoctl in a folder of its own and parse its JSON
+lines."""
 import json, os, resource, shutil, subprocess, sys, tempfile, unittest
 
 PROGRAM = os.path.abspath(sys.argv[1])
 TINY = 'builtin:shapes?size=16&samples=80&classes=4'
-# Small enough for a CPU: a step takes milliseconds, and the kernels are compiled in a third of a second;
-# lavapipe compiles them in each process anew, those of the convolutions for most of a second more.
+# A job small enough for a CPU: a step takes milliseconds, and its kernels compile in a third of a
+# second.  lavapipe compiles kernels anew in each process; those of convolutions take most of
+# another second.
 SMALL = ['--model', 'mlp', '--set', 'model.width=0.125', '--set', 'batch_size=8', '--set', 'amp=false',
          '--set', 'workers=1', '--set', 'autotune=false']
-# With convolutions, batch norms and running statistics.
+# A job with convolutions, batch norms and running statistics.
 CONVNET = ['--model', 'simplecnn', *SMALL[2:]]
 
 
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='dynoctl-')
-        # Apart from the folder, in which then lies nothing but what a command was told to make.
+        # The home is not the working folder, which therefore holds only files that a command was
+        # asked for.
         self.home = tempfile.mkdtemp(prefix='dynoctl-home-')
         self.environment = dict(os.environ, XDG_DATA_HOME=self.home, SOURCE_DATE_EPOCH='1700000000')
         self.environment.pop('DYNO_LOG', None)
@@ -29,8 +31,8 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def without_ceilings(self):
-        """An environment with a cache of its own that holds no measured ceilings, but the kernels
-        that are compiled already."""
+        """Returns an environment with a cache of its own that has no measured ceilings, but the
+        kernels that are compiled already."""
         shared = self.environment.get('XDG_CACHE_HOME', os.path.expanduser('~/.cache'))
         own = self.path('cache')
         os.makedirs(os.path.join(own, 'dyno'))
@@ -40,8 +42,8 @@ class Case(unittest.TestCase):
         return dict(self.environment, XDG_CACHE_HOME=own)
 
     def full_disk(self, size):
-        """For a process: no file of its grows past so many bytes.  A sanitizer must be the first
-        library; with one, the limit is that of the process."""
+        """Limits the size of files that a process can write.  A sanitizer must be the first
+        library; with one, the limit is RLIMIT_FSIZE of the process."""
         preload = os.environ.get('DYNO_TEST_PRELOAD')
         if preload:
             return {'env': dict(self.environment, LD_PRELOAD=preload, DYNO_TEST_DISK=str(size))}
@@ -56,7 +58,7 @@ class Case(unittest.TestCase):
         return done
 
     def lines(self, *arguments, expect=0, environment=None):
-        """Every line of standard output as the object it must be."""
+        """Parses every line of standard output as a JSON object."""
         return [json.loads(line, parse_constant=self.fail)
                 for line in self.run_it(*arguments, expect=expect, environment=environment).stdout.decode().splitlines()]
 

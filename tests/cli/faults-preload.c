@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults for a program that loads this before all else:
+/* Faults for a program that preloads this library:
  *
- * DYNO_TEST_THREADS=N        GLib gets N threads and no more (a driver's own are left alone)
- * DYNO_TEST_STUCK=TEXT       opening a file whose path holds TEXT never ends, as on a server that
- *                            does not answer
- * DYNO_TEST_STUCK_WHILE=FILE ... while FILE is there
- * DYNO_TEST_STUCK_FD=FD      ... and writes a byte to FD before
- * DYNO_TEST_UNPLUGGED=FILE   while FILE is there, reading at a place in a file that ends in .npy
- *                            gives EIO, as from a disk that was unplugged
- * DYNO_TEST_HELD=FILE        while FILE is there, reading there waits
- * DYNO_TEST_SLOW=MS          reading there takes so many milliseconds longer, as from a slow disk
- * DYNO_TEST_DISK=BYTES       no file that has a name grows past so many, as on a full disk; a limit
- *                            of the process (RLIMIT_FSIZE) would hold for the memory of Mesa's newer
- *                            software devices too, which have no name
- * DYNO_TEST_ALLOC=N         the N-th allocation of DYNO_TEST_ALLOC_BYTES or more that dynoctl or GLib
- *                            asks for fails, and DYNO_TEST_ALLOC_FILE is made
+ * DYNO_TEST_THREADS=N        GLib gets at most N threads (those of a driver do not count)
+ * DYNO_TEST_STUCK=TEXT       opening a file whose path contains TEXT blocks for ever, as on a
+ *                            server that does not answer
+ * DYNO_TEST_STUCK_WHILE=FILE ... as long as FILE exists
+ * DYNO_TEST_STUCK_FD=FD      ... after a byte is written to FD
+ * DYNO_TEST_UNPLUGGED=FILE   while FILE exists, pread of a file whose name ends in .npy fails with
+ *                            EIO, as from a disk that was unplugged
+ * DYNO_TEST_HELD=FILE        while FILE exists, pread of such a file blocks
+ * DYNO_TEST_SLOW=MS          pread of such a file takes MS milliseconds longer, as from a slow disk
+ * DYNO_TEST_DISK=BYTES       no named file grows past BYTES, as on a full disk; RLIMIT_FSIZE would
+ *                            also limit the unnamed files in which Mesa's newer software devices
+ *                            have their memory
+ * DYNO_TEST_ALLOC=N          the N-th allocation of DYNO_TEST_ALLOC_BYTES or more by dynoctl or GLib
+ *                            fails, and DYNO_TEST_ALLOC_FILE is created
  * DYNO_TEST_NO_LOCKS         no file can be locked
- * DYNO_TEST_NO_KILL=FILE     while FILE is there, whoever sends SIGKILL waits
- * DYNO_TEST_PATIENCE=SECONDS whoever sends SIGKILL to a process, or to the group of one, first waits
- *                            so long for it to end by itself
- * DYNO_TEST_CLOCK=FILE       the monotonic clock is ahead by so many nanoseconds as the eight bytes
- *                            of FILE say
- * DYNO_TEST_SIGNAL_CLOCK=FD  for the program itself, whose handler of signals alone reads that
- *                            clock without GLib, it stands, and each reading writes a byte to FD
- * DYNO_TEST_NOW=SECONDS      the time of day stands there
- * DYNO_TEST_LOCALE=POINT     the locale of the environment is set before the program begins; it
- *                            ends at once where decimals have another point
- * DYNO_TEST_JUMP=FILE        while FILE is there, the time of day as GLib reads it is ten years on */
-#undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
+ * DYNO_TEST_NO_KILL=FILE     while FILE exists, sending SIGKILL blocks
+ * DYNO_TEST_PATIENCE=SECONDS sending SIGKILL to a process, or to the group of one, first waits this
+ *                            long for the process to end on its own
+ * DYNO_TEST_CLOCK=FILE       the monotonic clock is ahead by the number of nanoseconds in the eight
+ *                            bytes of FILE
+ * DYNO_TEST_SIGNAL_CLOCK=FD  the monotonic clock stands still for the program itself, in which only
+ *                            the signal handler reads it without GLib; each reading writes a byte
+ *                            to FD
+ * DYNO_TEST_NOW=SECONDS      the time of day stands still at SECONDS
+ * DYNO_TEST_LOCALE=POINT     the locale of the environment is set before the program begins, which
+ *                            ends at once if the decimal point is not POINT
+ * DYNO_TEST_JUMP=FILE        while FILE exists, the time of day that GLib reads is ten years ahead */
+/* With it, open would be redirected to open64, and both are defined here. */
+#undef _FILE_OFFSET_BITS
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,12 +51,12 @@
 #include <unistd.h>
 
 static int (*real_clock) (clockid_t, struct timespec *);
-static const volatile int64_t *ahead_ns; /* NULL: not asked for */
+static const volatile int64_t *ahead_ns; /* NULL: not requested */
 static int signal_clock = -1;
-static time_t now;                           /* 0: that of the machine */
-static uintptr_t program_begin, program_end; /* where its code and data lie */
+static time_t now;                           /* 0: the real time */
+static uintptr_t program_begin, program_end; /* address range of the program's code and data */
 
-/* The program is the first object. */
+/* The program is the first object that is reported. */
 static int
 find_program (struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -73,7 +75,7 @@ find_program (struct dl_phdr_info *info, size_t size, void *data)
   return 1;
 }
 
-/* The handler of a signal may ask for the time: all is ready before. */
+/* A signal handler may ask for the time, so everything is prepared beforehand. */
 __attribute__ ((constructor)) static void
 prepare_clock (void)
 {
@@ -113,7 +115,7 @@ clock_gettime (clockid_t clock, struct timespec *time)
   uintptr_t caller = (uintptr_t) __builtin_return_address (0);
   int code;
 
-  if (!real_clock) /* another library's constructor */
+  if (!real_clock) /* called by another library's constructor */
     real_clock = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
   code = real_clock (clock, time);
   if (clock == CLOCK_REALTIME && now)
@@ -172,7 +174,7 @@ pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*sta
   return real (thread, attributes, start, data);
 }
 
-/* A process that has ended stays, as a zombie, until its parent asks for its exit code. */
+/* An ended process stays a zombie until its parent reads its exit code. */
 static int
 has_ended (pid_t process)
 {
@@ -283,7 +285,7 @@ pread (int fd, void *data, size_t size, off_t offset)
   return pread_it ("pread", fd, data, size, offset);
 }
 
-/* off_t is as wide here. */
+/* off_t has 64 bits here. */
 ssize_t pread64 (int fd, void *data, size_t size, off_t offset);
 
 ssize_t
@@ -313,7 +315,7 @@ write (int fd, const void *data, size_t size)
   int before = errno;
   off_t place = lseek (fd, 0, SEEK_CUR);
 
-  errno = before; /* a pipe has no place */
+  errno = before; /* a pipe has no position */
   return place >= 0 && is_full (fd, place + (off_t) size) ? -1 : real (fd, data, size);
 }
 
@@ -409,7 +411,7 @@ void *__libc_malloc (size_t size);
 void *__libc_calloc (size_t n, size_t size);
 void *__libc_realloc (void *old, size_t size);
 
-/* A driver's and a library's own are left alone: they are not Dyno's. */
+/* Allocations of drivers and other libraries are not refused, since they are not Dyno's. */
 static int
 is_refused (size_t size, void *caller)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl with less than it needs: threads, descriptors, memory, a disk that does not answer."""
+"""dynoctl with too few resources: threads, descriptors, memory, a disk that does not answer."""
 import json, os, resource, shutil, signal, struct, subprocess, sys, threading, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -10,7 +10,8 @@ PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 
 class Faults(Case):
     def end(self, process, seconds=600):
-        """Its exit code and words; a hang is a failure, and so is a signal."""
+        """Returns the exit code and the standard error of a process; a hang and a signal are
+        failures."""
         try:
             _, words = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -32,7 +33,7 @@ class Faults(Case):
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_too_few_threads_are_fewer_workers_or_an_error(self):
-        """Every number of threads, from none to enough."""
+        """The test tries every number of threads, from none to enough."""
         codes = []
         for most in range(0, 16):
             code, words = self.end(self.start('train', '--data', TINY, *SMALL, '--set', 'workers=3', '--steps', '2', '--no-out',
@@ -41,7 +42,8 @@ class Faults(Case):
             self.assertTrue(code == 0 or 'thread' in words, words)
             self.assertNotIn('critical', words)
         self.assertNotEqual(codes[0], 0)
-        self.assertEqual(codes[4:], [0] * 12, codes)  # all that a run cannot be without are there
+        # With four threads a run has all that it needs.
+        self.assertEqual(codes[4:], [0] * 12, codes)
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_a_search_without_threads_is_an_error(self):
@@ -69,7 +71,7 @@ class Faults(Case):
         self.assertEqual(os.listdir(self.folder), ['photos'])
 
     def wait_for(self, process, stream, text):
-        """Lines until one holds the text; then the process is killed."""
+        """Reads lines until one holds the text, and kills the process."""
         lines = []
         late = threading.Timer(600, process.kill)
         late.start()
@@ -92,7 +94,8 @@ class Faults(Case):
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_a_pipe_is_told_what_takes_long(self):
-        """Weights that do not answer: no event comes, and lines do."""
+        """While weights on a disk that does not answer are read, no event arrives, but progress
+        lines do."""
         self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', '--save-weights', 'stuck.safetensors')
         process = self.start('train', '--data', TINY, *SMALL, '--no-out', '--weights', 'stuck.safetensors', stdout=subprocess.PIPE,
                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.safetensors'})
@@ -128,7 +131,7 @@ class Faults(Case):
             file.write(b'\x93NUMPY\x01\0' + struct.pack('<H', len(head)) + head.encode() + data)
 
     def test_a_search_tries_its_files_first(self):
-        """A file that cannot be written, or a full disk (no file may grow): not a trial runs."""
+        """With a file that cannot be written, or a full disk (files cannot grow), no trial runs."""
         for name in ('best.ini', 'best.json', 'report.html', 'trials.csv'):
             os.makedirs(self.path(f'{name}.d/{name}'))
             code, words = self.end(self.start('tune', '--data', TINY, '--model', 'mlp', '--minutes', '9', '--force', '--out', f'{name}.d'))
@@ -141,7 +144,8 @@ class Faults(Case):
         self.assertEqual(os.listdir(self.path('full')), [])
 
     def failing(self, number, *arguments, least=100000):
-        """A run whose allocation of that number fails: its exit code and words, and whether there was one."""
+        """Runs a job in which the allocation with that number fails; returns its exit code and
+        standard error, and whether there was such an allocation."""
         hit = self.path('hit')
         if os.path.exists(hit):
             os.unlink(hit)
@@ -151,7 +155,7 @@ class Faults(Case):
         return code, words, os.path.exists(hit)
 
     def assertWhole(self, name):
-        """A safetensors file of the length that its header says."""
+        """Asserts that a safetensors file has the length that its header states."""
         with open(self.path(name), 'rb') as file:
             size = struct.unpack('<Q', file.read(8))[0]
             header = json.loads(file.read(size))
@@ -160,7 +164,8 @@ class Faults(Case):
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_each_large_allocation_may_fail(self):
-        """Of a run that goes on from a checkpoint: it goes on without, or ends by 6 with advice, and the checkpoint is whole."""
+        """A resumed run either goes on without the memory, or exits with 6 and advice, and its
+        checkpoint is complete."""
         model = ['--model', 'mlp', '--set', 'batch_size=8', '--set', 'amp=false', '--set', 'workers=1', '--set', 'autotune=false']
         self.run_it('train', '--data', TINY, *model, '--steps', '1', '--out', 'run')
         shutil.copytree(self.path('run'), self.path('first'))
@@ -199,8 +204,9 @@ class Faults(Case):
         self.assertIn(6, codes)
 
     def test_too_little_address_space_is_exit_6(self):
-        """Where the driver is loaded, the device is opened and kernels are compiled: its libraries would crash.
-        A limit that holds them is enough, however many threads there are."""
+        """The exit code is 6 also where the libraries of the driver would crash: while the driver
+        is loaded, the device is opened or kernels are compiled.  A limit that is large enough for
+        them suffices for any number of threads."""
         codes = []
         for megabytes in (200, 350, 500, 650, 700, 750, 800, 950, 1400):
             code, words = self.end(self.start('train', '--data', TINY, *SMALL, '--steps', '2', '--no-out', '-q',
@@ -212,7 +218,7 @@ class Faults(Case):
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_durations_are_not_of_the_wall_clock(self):
-        """It jumps ten years forward in mid-run."""
+        """The wall clock jumps ten years forward during a run."""
         jumped = 0
         process = self.start('train', '--data', TINY, *SMALL, '--epochs', '100000', '--no-out', '--json', stdout=subprocess.PIPE,
                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_JUMP': self.path('jump')})

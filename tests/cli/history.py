@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The history of runs: what train leaves in it, what runs makes of it, and training without it."""
+"""The history of runs: what train stores in it, how runs changes it, and training without it."""
 import contextlib, glob, json, os, re, shutil, signal, sqlite3, subprocess, sys, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -17,7 +17,7 @@ class History(Case):
         return os.path.join(self.home, 'dyno', 'history.sqlite')
 
     def rates(self, folder):
-        """All that says the rate of a run of this folder, by who says it."""
+        """The rate of this folder's run from every source, by source."""
         with open(self.path(f'{folder}/facts.ini')) as file:
             facts = dict(line.rstrip('\n').split('=', 1) for line in file if '=' in line)
         with open(self.path(f'{folder}/diagnosis.json')) as file:
@@ -30,7 +30,8 @@ class History(Case):
                 'history': entry['samples_per_s'], 'diagnosed': diagnosed['samples_per_s'], 'watched': watched['run']['samples_per_s']}
 
     def test_the_rate_of_a_run_is_one_number(self):
-        """Also of one that was resumed, and of one that the history learns of from its folder."""
+        """All sources agree on the rate, also for a resumed run, and for a run that the history
+        imports from its folder."""
         train = ('train', '--data', TINY, *SMALL, '--json')
         done, = self.events(self.lines(*train, '--epochs', '2', '--out', 'run'), 'done')
         self.assertGreater(done['samples_per_s'], 0)
@@ -39,7 +40,9 @@ class History(Case):
         done, = self.events(self.lines('train', '--resume', 'run', '--epochs', '4', '--json'), 'done')
         with open(self.path('run/facts.ini')) as file:
             samples, = re.findall(r'(?m)^rate\.samples=(\d+)$', file.read())
-        steps, batch = 10, 8  # of an epoch of 80 samples, less those for validation; each part's first does not count
+        # An epoch of 80 samples without those for validation; the first step of each part does not
+        # count.
+        steps, batch = 10, 8
         self.assertLess(int(samples), 4 * steps * batch)
         self.assertGreater(int(samples), 2 * steps * batch)
         for who, rate in self.rates('run').items():
@@ -78,7 +81,8 @@ class History(Case):
         words = self.run_it('runs', 'compare', '1', '2').stdout.decode()
         self.assertRegex(words, r'lr +0.01 +0.02')
         self.assertNotIn('momentum', words)
-        self.train('--no-out', '--set', 'data.val_split=0', '--steps', '1')  # neither a validation nor a rate
+        # Neither a validation nor a rate.
+        self.train('--no-out', '--set', 'data.val_split=0', '--steps', '1')
         words = self.run_it('runs', 'compare', '1', '3').stdout.decode()
         self.assertRegex(words, r'validation loss +[0-9.]+ +-\n')
         self.assertRegex(words, r'samples/s +[0-9.,]+ +-\n')
@@ -96,7 +100,7 @@ class History(Case):
             file.write('mine')
         self.run_it('runs', 'delete', '3', '--files')
         self.assertEqual(os.listdir(self.path('shared')), ['mine.txt'])
-        # Another run's files, that came there past this history.
+        # The folder has files of another run, which this history does not know.
         shutil.rmtree(self.path('taken'))
         self.train('--out', 'taken', '--seed', '9', '--state-dir', 'other')
         said = self.run_it('runs', 'delete', '4', '--files', expect=2).stderr.decode()
@@ -194,7 +198,8 @@ class History(Case):
         self.assertEqual((shown['settings']['lr'], len(shown['epoch_list'])), (0.01, 2))
         self.assertIn('0 runs', self.run_it('runs', 'import', 'all').stdout.decode())
         self.run_it('runs', 'import', self.folder, expect=2)
-        # A folder without its facts, as earlier versions left it: the log says whether the run is through.
+        # A folder without facts.ini, as earlier versions left it: the log shows whether the run has
+        # ended.
         for name, state in ('a', 'finished'), ('b', 'stopped'):
             shutil.copytree(self.path('all/' + name), self.path('old/' + name))
             os.unlink(self.path(f'old/{name}/facts.ini'))
@@ -203,7 +208,8 @@ class History(Case):
             self.assertEqual(run['state'], state)
 
     def test_searches_of_one_folder(self):
-        """A search that was resumed goes on in the same files: they go with the last of its entries.  A name can be taken back."""
+        """A resumed search goes on in the same files, which are deleted with the last of its
+        entries.  A name can be removed again."""
         self.runs()
         os.mkdir(self.path('tuned'))
         for name in 'best.ini', 'trials.csv':
@@ -221,11 +227,12 @@ class History(Case):
         self.assertEqual(self.runs('--searches'), [])
 
     def test_a_search_that_goes_on_keeps_its_files(self):
-        """It is refused to be deleted before a file of it is."""
+        """The deletion is refused before any file is removed."""
         self.runs()
         os.mkdir(self.path('tuned'))
         open(self.path('tuned/trials.csv'), 'w').close()
-        with contextlib.closing(sqlite3.connect(self.file())) as file, file:  # seen in a future that no clock has reached
+        # Last seen at a time in the future that no clock has reached.
+        with contextlib.closing(sqlite3.connect(self.file())) as file, file:
             file.execute("INSERT INTO searches (id, model, settings, begin_us, seen_us, state, folder) VALUES (1, 'mlp', '', 1, ?, 'running', ?)",
                          (1 << 60, self.path('tuned').encode()))
         self.assertEqual(self.runs('show', 's1')[0]['state'], 'running')
@@ -234,7 +241,7 @@ class History(Case):
         self.assertEqual(os.listdir(self.path('tuned')), ['trials.csv'])
         self.assertEqual(self.runs('show', 's1')[0]['folder'], self.path('tuned'))
 
-    # --- without it
+    # --- without the history
 
     def test_lost_file_is_made_from_folders(self):
         self.train('--out', os.path.join(self.home, 'dyno', 'runs', 'of the window'))
@@ -263,7 +270,7 @@ class History(Case):
         self.train('--no-out')
         os.chmod(self.home, 0o755)
         os.chmod(os.path.dirname(self.file()), 0o555)
-        os.chmod(self.file(), 0o644)  # an older one, which others can read
+        os.chmod(self.file(), 0o644)  # a file of an older version, which others can read
         other = {'user': 65534} if os.geteuid() == 0 else {}
 
         def run_it(*arguments):
@@ -292,7 +299,8 @@ class History(Case):
         self.assertEqual(len(self.runs()), 2)
 
     def test_files_are_the_users_only(self):
-        """What names data, models and folders, in what Dyno makes for itself; a folder that was asked for is as the mask says."""
+        """Files with names of data, models and folders are private where Dyno chooses the place; a
+        folder that the user names gets the permissions of the umask."""
         before = os.umask(0o022)
         self.addCleanup(os.umask, before)
         mode = lambda *names: oct(os.stat(os.path.join(*names)).st_mode & 0o777)

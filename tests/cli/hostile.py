@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What others may have written: files of a run's folder, a preset, a history, names that become part of scripts."""
+"""Files that others may have written: a run's folder, a preset, a history, names that become part
+of scripts."""
 import ast, contextlib, csv, io, os, random, sqlite3, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -18,7 +19,8 @@ class Hostile(Case):
             file.write(text)
 
     def ends(self, *arguments):
-        """Not by a signal, and without orders for the terminal."""
+        """Asserts that dynoctl is not ended by a signal, and prints no control sequences for the
+        terminal."""
         done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=300)
         self.assertGreaterEqual(done.returncode, 0, f'{arguments}\n{done.stderr.decode()}')
@@ -67,7 +69,8 @@ class Hostile(Case):
         self.ends('runs', 'compare', '1', '2')
 
     def fill(self, file, table, values, row=None, keys=()):
-        """A row for each value, which stands in all columns; of a row that is given, in each of the keys in turn."""
+        """Inserts a row for each value, with the value in all columns; or, with a given row, in one
+        of the keys at a time."""
         columns = [found[1] for found in file.execute(f'PRAGMA table_info({table})')]
         for number, value in enumerate(values, 1):
             for key in keys or [None]:
@@ -100,7 +103,7 @@ class Hostile(Case):
         self.assertEqual(self.ends('queue', 'clear').returncode, 0)
 
     def test_a_job_of_the_queue_whose_settings_cannot_be_read(self):
-        """It is refused by name, and does not train what nobody asked for."""
+        """The job is refused by name, and nothing else is trained instead."""
         self.run_it('queue', 'add', '--data', 'builtin:shapes?size=16&samples=16&classes=4', '--model', 'mlp', '--steps', '1', '--out', 'own')
         with contextlib.closing(sqlite3.connect(os.path.join(self.home, 'dyno', 'history.sqlite'))) as file:
             job = file.execute('SELECT * FROM jobs').fetchone()
@@ -116,14 +119,14 @@ class Hostile(Case):
         self.assertEqual(self.lines('runs', '--json'), [])
 
     def test_trials_of_a_search(self):
-        """A line that cannot be read is passed over; one of another search ends it by name."""
+        """An unreadable line is skipped; a line of another search is an error."""
         data = 'builtin:shapes?size=16&samples=80&classes=4'
         self.ends('tune', '--data', data, '--model', 'mlp', '--set', 'model.width=0.125', '--minutes', '0.001', '--out', 'found')
         with open(self.path('found/trials.csv'), newline='') as file:
             text = file.read()
         head, first, *_ = text.splitlines(keepends=True)
         row, = csv.reader([first])
-        facts = head.split(',').index('text') + 1  # before the settings
+        facts = head.split(',').index('text') + 1  # the columns before the settings
         measured, others = io.StringIO(), io.StringIO()
         row[2:6] = ['ok', '100', '90', '110']
         for value in VALUES:
@@ -143,7 +146,8 @@ class Hostile(Case):
             self.assertIn(b'trials.csv', done.stderr)
 
     def test_names_are_no_part_of_scripts(self):
-        """A data set's name with a line break, quotes and orders of a shell stays a text."""
+        """A data set's name with a line break, quotes and shell commands stays plain text in
+        scripts."""
         written = []
         data = NAME.replace('\n', '\\n')
         self.write('own/settings.ini', f'[run]\nmodel=mlp\ndata={data}\n\n[settings]\nepochs=4\nbatch_size=32\n')

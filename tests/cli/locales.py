@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A machine whose decimals have a comma: the files are those of the C locale, to the byte.  dynoctl
-itself sets no locale, but a library that it loads may, and the window does: DYNO_TEST_LOCALE sets it
-before all else."""
+"""In a locale with a decimal comma the files equal those of the C locale byte for byte.  dynoctl
+itself sets no locale, but a library that it loads may, and the window does; DYNO_TEST_LOCALE sets
+the locale before the program begins."""
 import csv, json, os, re, struct, sys, tempfile, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -11,11 +11,11 @@ from dynoctl import Case, SMALL, TINY, main
 
 PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 NUMBER = re.compile(r'(-?\d+(\.\d+)?(e[+-]\d+)?|nan|-?inf)?$')
-TIMES = ('_ms', '_s', 'seconds')  # ends of columns that differ between two runs
+TIMES = ('_ms', '_s', 'seconds')  # suffixes of the columns that differ between two runs
 
 
 def numbers(of):
-    """All of some JSON, texts apart: those are words."""
+    """All numbers of a JSON value; texts are skipped."""
     if isinstance(of, (dict, list)):
         return [number for value in (of.values() if isinstance(of, dict) else of) for number in numbers(value)]
     return [] if isinstance(of, str) and not NUMBER.match(of) else [of]
@@ -38,7 +38,8 @@ class Locales(Case):
             self.places[name] = dict(self.environment, LD_PRELOAD=PRELOAD, XDG_DATA_HOME=self.path(f'home-{name}'), **more)
 
     def both(self, *arguments, out=None, expect=0):
-        """What a command prints in the one locale and in the other; each in a folder of its own."""
+        """Runs a command in both locales, each in a folder of its own, and returns what it
+        prints."""
         printed = []
         top = self.folder
         for name, environment in self.places.items():
@@ -82,7 +83,8 @@ class Locales(Case):
                     self.assertNotRegex(value, r'(^|[\n=])-?\d+,\d', key)
             with open(self.path(f'{place}/run/curves.svg')) as file:
                 self.assertNotRegex(file.read(), r' (d|x|y|width|height|viewBox)="[^"]*\d,\d')
-        # The German machine goes on from the other's checkpoint, and reads what it wrote.
+        # The run with the German locale resumes from the other run's checkpoint and reads its
+        # files.
         os.rename(self.path('c/run'), self.path('de/theirs'))
         os.rename(self.path('de/run'), self.path('c/run'))
         self.both('export', '--settings', self.path('c/run/settings.ini'), '--to', 'json', '--out', 'again.json')
@@ -109,7 +111,7 @@ class Locales(Case):
         self.both('plan', '--data', TINY, *SMALL, '--set', 'lr=0,1', expect=2)
 
     def test_a_search(self):
-        # The search has three seconds, which the compiler of the first trial's kernels would take alone.
+        # The search has three seconds, which compiling the first trial's kernels could use up.
         self.both('train', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--set', 'batch_size=16', '--set', 'amp=false',
                   '--set', 'workers=0', '--epochs', '1', '--out', 'warm', '-q')
         self.both('tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--minutes', '0.05', '--out', 'found', '-q')

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl lr: events, files, the same curve again, exit codes, and what it leaves alone."""
+"""dynoctl lr: events, files, the same curve when repeated, exit codes, and the files that it does
+not change."""
 import csv, os, signal, struct, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, main
 
-# Learned within a dozen steps.
+# A job that is learned within a dozen steps.
 JOB = ['--data', 'builtin:waves?length=16&samples=200&classes=2', '--model', 'mlp', '--set', 'model.width=0.25',
        '--set', 'batch_size=32', '--set', 'amp=false', '--set', 'workers=1', '--set', 'autotune=false']
-# However long kernels take to compile.
+# The kernels may take any time to compile.
 PATIENT = ['--minutes', '100']
-# Far too low to change anything.
+# Rates that are far too low to change anything.
 FLAT = ['--from', '1e-9', '--to', '1e-8']
 
 
@@ -56,7 +57,7 @@ class Curve(Test):
         self.assertEqual(sorted(os.listdir(self.path('out'))), ['lr.csv', 'lr.svg'])
 
     def test_workers_change_no_bit(self):
-        """Whatever the learning rate that is set."""
+        """The number of workers changes no bit, for any learning rate."""
         for name, more in (('none', ['--set', 'workers=0']), ('three', ['--set', 'workers=3', '--set', 'prefetch=8', '--set', 'lr=3']),
                            ('other', ['--seed', '7'])):
             self.run_it('lr', *JOB, *PATIENT, *more, '--steps', '20', '--from', '1e-4', '--to', '0.01', '--out', self.path(name), '-q',
@@ -65,7 +66,7 @@ class Curve(Test):
         self.assertNotEqual(self.read('none/lr.csv'), self.read('other/lr.csv'))
 
     def run_it(self, *arguments, expect=0, environment=None):
-        """expect None: 0 or 1, since a short curve may show a fall or not."""
+        """expect None: 0 or 1, since a short curve may or may not show a fall."""
         if expect is not None:
             return super().run_it(*arguments, expect=expect, environment=environment)
         done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment or self.environment, stdout=subprocess.PIPE,
@@ -110,7 +111,7 @@ class Ends(Test):
         self.assertEqual(len(self.rows('out')), 20)
 
     def test_a_sample_that_fp16_cannot_hold_is_no_divergence(self):
-        """It costs AMP its step, once an epoch."""
+        """AMP skips the step with this sample, once an epoch."""
         rows, inputs = 64, 4
         for name, kind, values, shape in (('X.npy', '<f4', [1e6 if i == 0 else (i // inputs) % 2 - 0.5 for i in range(rows * inputs)],
                                            (rows, inputs)),

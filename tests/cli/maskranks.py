@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""maskranks.py DYNOCTL: several processes train on masks what one process trains that accumulates.  The ranks' masks
-have very different numbers of pixels that count, and their classes different weights."""
+"""maskranks.py DYNOCTL: several processes train on masks with the same result as one process that
+accumulates gradients.  The ranks' masks have very different numbers of counted pixels, and their
+classes different weights."""
 import os, random
 from severalranks import *
 from masks import png
@@ -12,7 +13,8 @@ FIGURES = 'val_mean_iou', 'val_mean_dice', 'val_pixel_accuracy'
 
 
 def write_data():
-    """Of each second mask nearly all rows are ignored; class 2 is rare."""
+    """Writes data in which nearly all rows of every second mask are ignored, and class 2 is
+    rare."""
     chance = random.Random(3)
     for i in range(SAMPLES):
         middle, kind = chance.randrange(3, 13), 2 if i % 5 == 0 else 1
@@ -36,7 +38,8 @@ def near(a, b, within):
 
 
 def trains_alike():
-    """15 samples to train on, 4 of all processes a step: in the last one some ranks have fewer, or none."""
+    """The 15 training samples are divided into steps of 4 over all processes; in the last step some
+    ranks have fewer samples, or none."""
     for n, settings in (2, ['loss.weights=green=9,red=2']), (4, ['augment.flip=true', 'label_smoothing=0.1']):
         more = [word for setting in settings for word in ('--set', setting)]
         one = run([dynoctl, *MASKS, '--epochs', '2', '--set', f'batch_size={4 // n}', '--set', f'accumulate={n}', *more])
@@ -50,7 +53,7 @@ def trains_alike():
 
 
 def validates_alike():
-    """With weights that stay as they are the pixels of each pair of classes are counted alike, to the last one."""
+    """With constant weights, the pixel counts of each pair of classes are exactly equal."""
     code, out, err = run([dynoctl, *MASKS[:-1], '--epochs', '8', '--set', 'batch_size=4', '--out', 'kept'])
     check('one process trains', code == 0, out + err)
     still = ['--weights', 'kept/weights.safetensors', '--set', 'lr=0', '--set', 'model.freeze=down,up', '--epochs', '1']

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Data with masks: train, evaluate and predict with a class for each pixel, against counts of this file's own."""
+"""Data with masks: train, evaluate and predict with a class for each pixel, compared with counts
+that this file computes itself."""
 import csv, json, math, os, random, struct, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -8,11 +9,11 @@ from dynoctl import Case, TINY, main
 SIZE, SAMPLES, CLASSES, IGNORED = 32, 20, 3, 255
 SETTINGS = ['--model', 'unet_small', '--set', 'model.width=0.5', '--set', f'image_size={SIZE}', '--set', 'batch_size=4',
             '--set', 'amp=false', '--set', 'workers=1', '--set', 'autotune=false', '--set', 'data.val_split=0.3']
-LEARNS = ['--set', 'model.width=1']  # in six epochs, which a narrower one does not
+LEARNS = ['--set', 'model.width=1']  # learns in six epochs, which a narrower model does not
 
 
 def png(rows, colour):
-    """A picture of bytes: colour 2 is RGB, 3 a palette."""
+    """Encodes 8-bit samples; colour: the PNG colour type, 2 for RGB, 3 for a palette."""
     chunks = [(b'IHDR', struct.pack('>IIBBBBB', len(rows[0]) // (3 if colour == 2 else 1), len(rows), 8, colour, 0, 0, 0))]
     if colour == 3:
         chunks.append((b'PLTE', bytes(range(256)) * 3))
@@ -22,7 +23,7 @@ def png(rows, colour):
 
 
 def read_ids(path):
-    """The indices of a PNG with a palette of 8 bits."""
+    """Reads the indices of a PNG with an 8-bit palette."""
     with open(path, 'rb') as file:
         data = file.read()
     at, pixels = 8, b''
@@ -54,7 +55,7 @@ class Masks(Case):
         self.masks = [self.draw(f'data/images/{i:02}.png', f'data/masks/{i:02}.png') for i in range(SAMPLES)]
 
     def draw(self, image, mask):
-        """A bar of a class on the background, each in its own colour, and lines that do not count."""
+        """Draws a bar of a class on the background, each in its own colour, and ignored rows."""
         middle, wide, kind = self.random.randrange(8, 24), self.random.randrange(3, 8), self.random.randrange(1, CLASSES)
         ids = [[kind if abs(x - middle) <= wide else 0 for x in range(SIZE)] for y in range(SIZE)]
         for _ in range(self.random.randrange(1, 8)):
@@ -76,7 +77,8 @@ class Masks(Case):
         return self.lines('train', '--data', 'data', *SETTINGS, '--json', *arguments, expect=expect)
 
     def count(self, masks):
-        """[truth][predicted] and the pixels that do not count, of samples by their number."""
+        """Returns counts by [truth][predicted] and the number of ignored pixels, for samples by
+        their number."""
         table, ignored = [[0] * CLASSES for _ in range(CLASSES)], 0
         for i, predicted in masks.items():
             for truth_row, row in zip(self.masks[i], predicted):
@@ -103,12 +105,13 @@ class Masks(Case):
         plan, = self.events(lines, 'plan')
         planned, = self.events(self.lines('plan', '--data', 'data', *SETTINGS, '--json'), 'plan')
         self.assertEqual(planned['steps_per_epoch'], plan['steps_per_epoch'])
-        self.assertEqual(plan['steps_per_epoch'], 3)  # of the 14 samples that are left, 4 at a time
+        self.assertEqual(plan['steps_per_epoch'], 3)  # 14 remaining samples, 4 a step
         epochs = self.events(lines, 'epoch')
         best = max(epochs, key=lambda e: e['val_mean_iou'])
         self.assertEqual(done['best_val_mean_iou'], best['val_mean_iou'])
         self.assertGreater(best['val_mean_iou'], 0.5)
-        # The kept weights are those of the best epoch, and an evaluation has the same figures as its validation.
+        # The stored weights are those of the best epoch, and evaluate gives the figures of that
+        # epoch's validation.
         validation, = self.lines('evaluate', '--run', 'run', '--data', 'data', '--part', 'validation', '--json')
         for name in 'mean_iou', 'mean_dice', 'pixel_accuracy':
             self.assertAlmostEqual(validation[name], best[f'val_{name}'], 6)
@@ -141,7 +144,8 @@ class Masks(Case):
         self.assertIn('red bar', text)
 
     def test_losses_do_not_depend_on_the_batch(self):
-        """The validation's, though batches have other shares of pixels that count."""
+        """The validation loss does not depend on the batch size, though batches have different
+        shares of counted pixels."""
         self.train('--steps', '2', '--out', 'run')
         seen = []
         for batch in '2', '5':
@@ -163,7 +167,8 @@ class Masks(Case):
                 self.assertEqual(a[name], b[name], name)
 
     def test_pixels_are_weighed(self):
-        """By their number: a rare class counts as much as a frequent one."""
+        """Classes are weighted by their numbers of pixels, so a rare class counts as much as a
+        frequent one."""
         self.names()
         first = {}
         for name, how in ('plain', []), ('even', ['--set', 'loss.class_weights=balanced']), ('named', ['--set', 'loss.weights=red bar=9']):
@@ -178,7 +183,7 @@ class Masks(Case):
         self.run_it('save', '--run', 'run', '--to', 'onnx', '-o', 'net.onnx')
         layers = self.lines('model', 'net.onnx', '--json')
         self.assertTrue(any(str(CLASSES) in json.dumps(line) for line in layers))
-        # The network of the file trains on the same data: it is one of pixels again.
+        # The network of the file, which has an output for each pixel, trains on the same data.
         epoch, = self.events(self.lines('train', '--data', 'data', '--model', 'net.onnx', *SETTINGS[4:], '--json', '--epochs', '1',
                                         '--out', 'again'), 'epoch')
         self.assertIn('val_mean_iou', epoch)
@@ -201,7 +206,8 @@ class Masks(Case):
             (), ('loss.focal=2',), ('loss.dice=1',), ('loss.focal=2', 'loss.dice=0.5')))
         self.assertLess(focal[0], 0.8 * plain[0])
         self.assertTrue(0 < dice[0] < 1, dice)
-        # From the same weights, on the same samples, half is half of either.
+        # With the same weights and samples, the loss with half of each is the mean of the two
+        # losses.
         self.assertAlmostEqual(half[0], (focal[0] + dice[0]) / 2, 5)
         # Validation measures the plain loss.
         for one in focal, dice, half:
@@ -229,7 +235,8 @@ class Masks(Case):
         self.assertIn('file', refused('predict', '--run', 'run', '--data', 'data/images', '--masks', 'file', expect=7))
 
     def test_masks_have_the_size_of_their_images(self):
-        """Of bars that cross the whole picture, the mask crosses it too, but where the picture was cut off."""
+        """Where bars cross the whole picture, the predicted mask crosses it too, except where the
+        picture was cropped."""
         self.names()
         self.train(*LEARNS, '--epochs', '6', '--out', 'run')
         sizes = {'wide': (80, 40), 'tall': (33, 90), 'small': (16, 16), 'same': (SIZE, SIZE)}
@@ -251,7 +258,8 @@ class Masks(Case):
             left, top = (width - side) / 2, (height - side) / 2
             for y in range(height):
                 for x in range(width):
-                    # To the last pixel where a side is a multiple of the other, as here but for the odd sizes.
+                    # The mask is exact to the last pixel where one side is a multiple of the other,
+                    # so for all but the odd sizes.
                     at = (x + 0.5 - left) * SIZE / side, (y + 0.5 - top) * SIZE / side
                     if min(at) <= 0 or max(at) > SIZE:
                         self.assertEqual(rows[y][x], IGNORED, (name, x, y))
@@ -261,7 +269,7 @@ class Masks(Case):
             for one in line['classes']:
                 self.assertAlmostEqual(one['share'], sum(row.count(one['id']) for row in read) / SIZE ** 2, 9)
             self.assertEqual(rows[height // 2][width // 2], 1, name)  # the bar
-        # Drawn pictures have the size at which they are drawn by default.
+        # Masks of drawn pictures have the default size of the drawing.
         drawn = self.events(self.lines('predict', '--run', 'run', '--data', 'builtin:masks?size=48&samples=2', '--masks', 'drawn', '--json'), 'prediction')
         self.assertEqual(len(read_ids(self.path(drawn[0]['mask']))), 48)
         for arguments, word in ((['--masks', 'x', '--mask-size', 'huge'], 'image or network'), (['--mask-size', 'network'], '--masks')):
@@ -273,7 +281,7 @@ class Masks(Case):
         lines = self.events(self.lines('predict', '--run', 'run', '--data', 'data/images/00.png', 'more/00.png', '--masks', 'out', '--json'), 'prediction')
         self.assertEqual([os.path.basename(line['mask']) for line in lines], ['00.png', '1-00.png'])
         self.assertEqual(sorted(os.listdir(self.path('out'))), ['00.png', '1-00.png'])
-        # Nor does a mask replace the image that it is of.
+        # A mask does not replace its own image either.
         with open(self.path('more/00.png'), 'rb') as file:
             image = file.read()
         message = self.run_it('predict', '--run', 'run', '--data', 'more', '--masks', 'more', expect=7).stderr.decode()

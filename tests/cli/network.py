@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Networks of ONNX files: they train as the model that they were written from, and a run is all that
-is needed to go on, also where neither the file nor Dyno's copy of it is there."""
+"""Networks of ONNX files train as the model that they were exported from.  A run has all that
+resuming needs, also where neither the file nor Dyno's copy of it exists."""
 import csv, json, math, os, random, shutil, struct, sys, tempfile
 from unittest import mock
 sys.dont_write_bytecode = True
@@ -12,7 +12,7 @@ SETTINGS = SMALL[SMALL.index('--set'):]
 SETTINGS = [word for pair in zip(SETTINGS[::2], SETTINGS[1::2]) if pair[1] != 'model.width=0.125' for word in pair]
 
 
-# Parameters have names and shapes that no layer of Dyno gives them; every operator is there.
+# Parameters have names and shapes that no layer of Dyno gives them, and every operator occurs.
 NODES = [
     ('Conv /stem/Conv x,onnx::Conv_193,onnx::Conv_194 a', {'strides': [2, 2], 'pads': [1, 1, 1, 1]}),
     ('BatchNormalization bn a,gamma,beta,average,spread b', {'epsilon': 0.001}), ('HardSwish - b c', {}),
@@ -23,7 +23,7 @@ NODES = [
     ('GlobalAveragePool - l m', {}), ('Flatten - m n', {'axis': 1}), ('MatMul squeeze n,onnx::MatMul_200 o', {}),
     ('Add - o,onnx::Add_201 p', {}), ('Softplus - p q', {}), ('Gemm excite q,onnx::Gemm_202,bare r', {'transB': 1}),
     ('HardSigmoid - r s', {'alpha': 1 / 6, 'beta': 0.5}), ('Unsqueeze - s,places t', {}), ('Mul gated l,t u', {}),
-    # channels last
+    # channels-last layout
     ('Transpose - u v', {'perm': [0, 2, 3, 1]}), ('LayerNormalization norm v,onnx::ln_w,onnx::ln_b w', {'epsilon': 0.000001}),
     ('MatMul wide w,onnx::MatMul_210 aa', {}), ('Add - narrow,aa ab', {}), ('Div - ab,root ac', {}), ('Erf - ac ad', {}),
     ('Add - ad,one ae', {}), ('Mul - ab,ae af', {}), ('Mul gelu af,half ag', {}), ('MatMul back ag,onnx::MatMul_211 ah', {}),
@@ -39,26 +39,26 @@ CONSTANTS = {'sizes': ((2,), [3, 5]), 'groups': ((5,), [0, 2, 4, 8, 8]), 'image'
              'root': ((), [2 ** 0.5]), 'one': ((), [1.0]), 'half': ((), [0.5])}
 
 
-# Tensors in orders that Dyno has to copy them into.
+# Tensors in layouts that Dyno has to copy them into.
 COPIES = [
     ('Conv stem input,stem.weight a', {'kernel_shape': [3, 3], 'strides': [2, 2], 'pads': [1, 1, 1, 1], 'group': 1}),
     # pixel unshuffle
     ('Reshape r1 a,blocks b', {}), ('Transpose t1 b c', {'perm': [0, 1, 3, 5, 2, 4]}), ('Reshape r2 c,small d', {}),
     ('Conv mix d,mix.weight e', {'kernel_shape': [1, 1], 'strides': [1, 1], 'pads': [0, 0, 0, 0], 'group': 1}),
-    # layers along the pixels
+    # linear layers over the pixels
     ('Reshape r3 e,tokens f', {}), ('MatMul m1 f,tokens.in g', {}), ('Add a1 g,tokens.bias h', {}), ('Tanh act h i', {}),
     ('MatMul m2 i,tokens.out j', {}), ('Reshape r4 j,image k', {}), ('Add sum1 e,k l', {}),
-    # windows of 2 x 2 pixels: a layer along the pixels, then a norm of each pixel
+    # windows of 2 x 2 pixels: a linear layer over the pixels, then a normalisation of each pixel
     ('Reshape r5 l,grid m', {}), ('Transpose t2 m n', {'perm': [0, 2, 4, 3, 5, 1]}), ('Reshape r6 n,windows o', {}),
     ('Transpose t3 o p', {'perm': [0, 1, 3, 2]}), ('MatMul m3 p,window.weight q', {}),
     ('Transpose t4 q r', {'perm': [0, 1, 3, 2]}), ('LayerNormalization norm r,norm.weight,norm.bias s', {'epsilon': 0.00001}),
     ('Reshape r7 s,pixels t', {}), ('Transpose t5 t u', {'perm': [0, 5, 1, 3, 2, 4]}), ('Reshape r8 u,image v', {}),
     ('Add sum2 v,l w', {}),
-    # other axes than the channels
+    # operations on other axes than the channels
     ('Mul columns w,columns.weight x', {}), ('Concat joined x,l y', {'axis': 2}), ('Slice cut y,one,three,last z', {}),
-    # no axis ends where one of the new ones begins
+    # no old axis ends where a new one begins
     ('Reshape r9 z,odd za', {}), ('MatMul m4 za,odd.weight zb', {}), ('Reshape r10 zb,image2 zc', {}),
-    # flattened with the channels last
+    # flattened with channels last
     ('Transpose t6 zc zd', {'perm': [0, 2, 3, 1]}), ('Flatten flat zd ze', {'axis': 1}),
     ('Gemm head ze,head.weight,head.bias output', {'transB': 1})]
 COPIED_SHAPES = {'stem.weight': (8, 3, 3, 3), 'mix.weight': (6, 32, 1, 1), 'tokens.in': (16, 5), 'tokens.bias': (5,), 'tokens.out': (5, 16),
@@ -70,9 +70,9 @@ COPIED_CONSTANTS = {name: ((len(values),), values) for name, values in {
     'image2': [0, 6, 8, 2]}.items()}
 
 
-# Attentions of groups of 8 x 8 tokens.
+# Attention over groups of 8 x 8 tokens.
 def attend(name, q, k, v):
-    """Scores of queries and turned keys, over the values."""
+    """Scores of the queries and transposed keys, applied to the values."""
     return [(f'MatMul {name}.scores {q},{k} {name}.a', {}), (f'Mul {name}.scale {name}.a,factor {name}.b', {}),
             (f'Softmax {name}.softmax {name}.b {name}.c', {'axis': -1}), (f'MatMul {name} {name}.c,{v} {name}.d', {})]
 
@@ -89,29 +89,29 @@ def parts(name, split, perm):
 ATTENTIONS = [
     ('Conv stem input,stem.weight a', {'kernel_shape': [3, 3], 'strides': [2, 2], 'pads': [1, 1, 1, 1], 'group': 1}),
     ('Reshape flat a,channels b', {}), ('Transpose tokens b t0', {'perm': [0, 2, 1]}),
-    # rows, as they lie
+    # attention over rows, in their stored order
     *layer('row', 't0'), *parts('row', 'rows', [3, 0, 1, 4, 2, 5]), ('Transpose row.kt row.k row.kk', {'perm': [0, 1, 2, 4, 3]}),
     *attend('row', 'row.q', 'row.kk', 'row.v'), ('Transpose row.back row.d row.e', {'perm': [0, 1, 3, 2, 4]}),
     ('Reshape row.all row.e,steps row.f', {}), ('Add row.sum row.f,t0 t1', {}),
-    # windows of 4 x 2, in one axis with the samples
+    # attention over windows of 4 x 2, merged with the batch axis
     *layer('win', 't1'), *parts('win', 'windows', [5, 0, 1, 3, 6, 2, 4, 7]),
     *((f'Reshape win.{part}{part} win.{part},grouped win.{part}{part}', {}) for part in 'qkv'),
     ('Transpose win.kt win.kk win.kkk', {'perm': [0, 1, 3, 2]}), *attend('win', 'win.qq', 'win.kkk', 'win.vv'),
     ('Transpose win.back win.d win.e', {'perm': [0, 2, 1, 3]}), ('Reshape win.grid win.e,grid win.f', {}),
     ('Transpose win.image win.f win.g', {'perm': [0, 1, 3, 2, 4, 5]}), ('Reshape win.all win.g,steps win.h', {}),
     ('Add win.sum win.h,t1 t2', {}),
-    # columns, of three layers
+    # attention over columns, with three linear layers
     *(node for part in 'qkv' for node in (
         *layer(f'col.{part}', 't2'), (f'Reshape col.{part}.split col.{part}.u,heads col.{part}.s', {}),
         (f'Transpose col.{part}.turn col.{part}.s col.{part}', {'perm': [0, 3, 2, 4, 1] if part == 'k' else [0, 3, 2, 1, 4]}))),
     *attend('col', 'col.q', 'col.k', 'col.v'), ('Transpose col.back col.d col.e', {'perm': [0, 3, 2, 1, 4]}),
     ('Reshape col.all col.e,steps col.f', {}), ('Add col.sum col.f,t2 t3', {}),
-    # keys that a layer along the tokens makes, which lie otherwise than the queries
+    # keys that a linear layer over the tokens makes, in another layout than the queries
     *layer('far', 't3'), ('Reshape far.split far.u,apart far.s', {}), ('Transpose far.turn far.s far.q', {'perm': [0, 2, 1, 3]}),
     ('Transpose far.t t3 far.r', {'perm': [0, 2, 1]}), ('MatMul far.along far.r,along.weight far.v', {}),
     ('Reshape far.kt far.v,keys far.k', {}), *attend('far', 'far.q', 'far.k', 'far.q'),
     ('Transpose far.back far.d far.e', {'perm': [0, 2, 1, 3]}), ('Reshape far.all far.e,steps far.f', {}), ('Add far.sum far.f,t3 t4', {}),
-    # channels that attend to each other
+    # attention between channels
     *layer('cross', 't4'), ('Reshape cross.split cross.u,apart cross.s', {}),
     ('Transpose cross.turn cross.s cross.q', {'perm': [0, 2, 3, 1]}), ('Transpose cross.kt cross.s cross.k', {'perm': [0, 2, 1, 3]}),
     *attend('cross', 'cross.q', 'cross.k', 'cross.q'), ('Transpose cross.back cross.d cross.e', {'perm': [0, 3, 1, 2]}),
@@ -140,7 +140,7 @@ def random_values(shapes):
 
 
 class Network(Case):
-    made = None  # a run and its network, of which each test has a copy
+    made = None  # a run and its network, copied for each test
 
     def setUp(self):
         super().setUp()
@@ -163,7 +163,7 @@ class Network(Case):
             return [row['loss'] for row in csv.DictReader(file) if row['loss']]
 
     def forget(self):
-        """Neither the file nor the user's folder of networks."""
+        """Removes the file and the user's folder of networks."""
         os.remove(self.path('net.onnx'))
         shutil.rmtree(os.path.join(self.home, 'dyno', 'networks'))
 
@@ -177,7 +177,7 @@ class Network(Case):
         self.train('read', '--model', 'net.onnx', '--steps', '4')
         self.assertEqual(self.losses('own'), self.losses('read'))
         self.assertRegex(self.model('read'), '^net@[0-9a-f]{16}$')
-        # Without the file's weights it starts elsewhere.
+        # Without the file's weights the run starts with another loss.
         self.train('fresh', '--model', 'net.onnx', '--weights', 'none', '--steps', '4')
         self.assertNotEqual(self.losses('fresh')[0], self.losses('read')[0])
 
@@ -187,7 +187,7 @@ class Network(Case):
         self.forget()
         self.run_it('train', '--resume', 'part', '--steps', '4')
         self.assertEqual(self.losses('part'), self.losses('whole'))
-        # also with nothing beside the checkpoint, and once more
+        # The run resumes twice, also with no other file beside the checkpoint.
         os.mkdir(self.path('bare'))
         shutil.copy(self.path('part/checkpoint.safetensors'), self.path('bare'))
         self.run_it('train', '--resume', 'bare', '--data', TINY, '--steps', '5')
@@ -196,7 +196,7 @@ class Network(Case):
         self.assertEqual(self.losses('part')[4], self.losses('bare')[-1])
         scores = self.lines('evaluate', '--weights', 'part/weights.safetensors', '--data', TINY, '--json')
         self.assertRegex(scores[-1]['model'], '^net@')
-        # and back: what is written is read as a network again
+        # The saved file is read as a network again.
         self.run_it('save', '--run', 'part', '--to', 'onnx', '--keep-batchnorm', '--out', 'back.onnx')
         self.run_it('model', 'back.onnx')
 
@@ -220,7 +220,7 @@ class Network(Case):
             return Graph(file.read(), self)
 
     def check_saved(self, run, *options):
-        """The saved file computes what the run predicts; returns its graph."""
+        """Asserts that the saved file computes the predictions of the run; returns its graph."""
         side = 16
         pixels = bytes((i * 37 + i * i // 11) % 256 for i in range(3 * side * side))
         with open(self.path('x.png'), 'wb') as file:
@@ -246,12 +246,13 @@ class Network(Case):
         for name, (dims, values) in parameters.items():
             shape, saved = graph.constants[name]
             self.assertEqual(shape, dims, name)
-            if name not in ('average', 'spread'): # which a step moves
+            if name not in ('average', 'spread'): # the running statistics change with a step
                 self.assertEqual(saved, [struct.unpack('<f', struct.pack('<f', value))[0] for value in values], name)
         self.train('trained', '--model', 'odd.onnx', '--steps', '2')
         self.check_saved('trained')
         self.check_saved('trained', '--keep-batchnorm')
-        # Read as a network, it is the same one, and saved again the same file.
+        # Read as a network, the saved file is the same network, and saving that gives the same
+        # file.
         self.save('trained', '--keep-batchnorm')
         os.rename(self.path('saved.onnx'), self.path('again.onnx'))
         one, two = (self.lines('model', name, '--json')[0] for name in ('odd.onnx', 'again.onnx'))
@@ -269,7 +270,7 @@ class Network(Case):
                 self.assertEqual(before, after)
 
     def write_outside(self, name):
-        """Moves the values of the file's tensors to another file, as exporters do."""
+        """Moves the values of the file's tensors to an external file, as exporters do."""
         outside = {13: ('external_data', 'Pair', 1), 14: ('data_location', 'int', 0)}
         with open(self.path(name), 'rb') as file:
             model = read(file.read(), 'Model')
@@ -284,7 +285,7 @@ class Network(Case):
             file.write(write('Model', model))
 
     def test_weights_that_an_exporter_has_merged(self):
-        # Weights that were equal are Identity nodes of one of them, or read by two nodes.
+        # Equal weights are either Identity nodes of one weight, or one weight that two nodes read.
         nodes = [('Identity - beta second.beta', {}), ('Identity - second.beta third.beta', {}),
                  ('Conv conv x,weight a', {}), ('Add - a,beta b', {}), ('Tanh - b c', {}), ('Add - c,beta d', {}),
                  ('Mul - d,second.beta e', {}), ('Tanh - e f', {}), ('Mul - f,third.beta g', {}),
@@ -298,17 +299,18 @@ class Network(Case):
             dims, values = graph.constants[name]
             self.assertEqual(dims, (8, 1, 1))
             self.assertEqual(values, [struct.unpack('<f', struct.pack('<f', value))[0] for value in parameters['beta'][1]], name)
-        # Each is trained by itself.
+        # The equal weights are trained separately.
         self.train('apart', '--model', 'merged.onnx', '--steps', '3')
         constants = self.check_saved('apart').constants
         self.assertEqual(len({tuple(constants[name][1]) for name in ('beta', 'beta@2', 'second.beta', 'third.beta')}), 4)
-        # The values may lie in a file beside the network.
+        # The values may lie in an external file beside the network.
         self.write_outside('merged.onnx')
         self.train('outside', '--model', 'merged.onnx', '--steps', '3')
         self.assertEqual(self.losses('outside'), self.losses('apart'))
 
     def test_copies_in_another_order(self):
-        """Dyno reads a network that computes the same as the file, and writes it as it trains it."""
+        """Dyno reads a network that computes the same as the file, and writes the network in its
+        own layout."""
         draw = random.Random(5)
         values = {name: (dims, [value if len(dims) == 1 else draw.uniform(-0.3, 0.3) for value in values])
                   for name, (dims, values) in random_values(COPIED_SHAPES).items()}
@@ -325,7 +327,7 @@ class Network(Case):
         self.check_saved('trained')
 
     def test_attentions_of_groups(self):
-        """Whatever the groups are, and however queries, keys and values lie."""
+        """The groups may be of any kind, and queries, keys and values may have any layout."""
         draw = random.Random(7)
         values = {name: (dims, [draw.uniform(-0.4, 0.4) for _ in values])
                   for name, (dims, values) in random_values(ATTENTION_SHAPES).items()}
@@ -395,7 +397,7 @@ class Network(Case):
         name = self.model('run')
         gone = self.run_it('train', '--data', TINY, '--model', name, expect=2).stderr.decode()
         self.assertIn('is not known here', gone)
-        # A run whose copy of the network was damaged is refused; the name says which network it was.
+        # A run whose copy of the network is damaged is refused, with the name of the network.
         with open(self.path('run/weights.safetensors'), 'rb') as file:
             data = file.read()
         size = struct.unpack('<Q', data[:8])[0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl save --to onnx: the file's structure and values, by onnxgraph.py, against dynoctl predict."""
+"""dynoctl save --to onnx: the structure and values of the file, evaluated by onnxgraph.py and
+compared with dynoctl predict."""
 import array, json, math, os, struct, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -40,7 +41,7 @@ class Onnx(Case):
     def test_equals_predict(self):
         self.check('mlp', 0.125)
         self.check('simplecnn', 0.125)
-        # Nothing is replaced unasked, and what cannot be written is said.
+        # No file is overwritten without being asked, and an unsupported target is reported.
         self.run_it('save', '--run', 'mlp', '--to', 'onnx', '-o', 'm.onnx', expect=2)
         self.run_it('save', '--run', 'mlp', '--to', 'tflite', expect=2)
         self.run_it('save', '--run', 'gone', '--to', 'onnx', expect=3)
@@ -49,7 +50,7 @@ class Onnx(Case):
         self.check('cnnlstm', 0.05)
 
     def test_sequences_equal_predict(self):
-        """Of several lengths: the file has a second input, which says them."""
+        """Sequences differ in length; the file has a second input for the lengths."""
         random, sequences = array.array('f', [math.sin(i * i * 0.7) for i in range(97)]), {}
         for i, length in enumerate((3, 12, 7, 9)):
             name = f'data/{"ab"[i % 2]}/{i}.npy'
@@ -74,7 +75,7 @@ class Onnx(Case):
                     expected = [share for _, share in sorted((one['id'], one['probability']) for one in line['classes'])]
                     for got, wanted in zip(softmax(graph.run(fed, len(values) // 3)), expected, strict=True):
                         self.assertAlmostEqual(got, wanted, delta=2e-5)
-            # Its tensors are those of the run, by name and shape.
+            # The tensors of the file are those of the run, by name and shape.
             told = self.run_it(*train, '--set', 'lr=0', '--seed', '9', '--no-out', '--weights', 'm.onnx', '--save-weights',
                                'b.safetensors', '--force').stdout.decode()
             before, after = self.tensors(model + '/weights.safetensors'), self.tensors('b.safetensors')
@@ -92,7 +93,7 @@ class Onnx(Case):
                 for key, row in header.items() if key != '__metadata__'}
 
     def test_weights_come_back(self):
-        """A run starts from the initialisers of a file, by their names."""
+        """A run starts from the initialisers of a file, which are matched by name."""
         train = ('train', '--data', 'builtin:shapes?size=16&samples=32&classes=3', '--model', 'simplecnn', '--steps', '1',
                  '--set', 'model.width=0.125', '--set', 'batch_size=8', '--set', 'amp=false', '--set', 'data.val_split=0')
         self.run_it(*train, '--set', 'lr=0.1', '--out', 'run')
@@ -104,7 +105,7 @@ class Onnx(Case):
         for name in before:
             if name.endswith(('.weight', '.bias')):
                 self.assertEqual(before[name], after[name], name)
-        # It says of itself what the weights of the run do: model, classes and normalisation.
+        # The file describes itself as the run's weights do: model, classes and normalisation.
         shapes = ('--top', '3', '--json', '--data', 'builtin:shapes?size=16&samples=8&classes=3')
         expected, done = (self.run_it('predict', *source, *shapes) for source in (('--run', 'run'), ('--weights', 'w.onnx')))
         self.assertEqual(done.stderr, b'')
@@ -116,7 +117,7 @@ class Onnx(Case):
         self.assertIn('were made for bytes / 255, less mean 0.33', (told.stdout + told.stderr).decode())
         told = self.run_it(*train, '--no-out', '--set', 'data.normalise=weights', '--weights', 'w.onnx')
         self.assertNotIn('were made for', (told.stdout + told.stderr).decode())
-        # Folded, its batch norms are not there.
+        # A folded file has no batch norms.
         self.run_it('save', '--run', 'run', '--to', 'onnx', '-o', 'folded.onnx')
         for command in (*train, '--no-out'), ('predict', *shapes):
             told = self.run_it(*command, '--weights', 'folded.onnx', expect=3).stderr.decode()

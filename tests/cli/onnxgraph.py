@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""ONNX files in plain Python: a strict reader of Protocol Buffers, a writer for models of tests, and an
-evaluation of a graph."""
+"""ONNX files in plain Python: a strict Protocol Buffers reader, a writer for the models of tests,
+and an evaluation of a graph."""
 import itertools, math, struct, zlib
 
-# message -> field -> (name, kind, repeated); what is not here must not be in the file
+# message -> field -> (name, kind, repeated); a field that is not listed must not be in the file
 SCHEMA = {
     'Model': {1: ('ir_version', 'int', 0), 2: ('producer_name', 'str', 0), 3: ('producer_version', 'str', 0),
               7: ('graph', 'Graph', 0), 8: ('opset_import', 'Opset', 1), 14: ('metadata_props', 'Pair', 1)},
@@ -59,7 +59,7 @@ def read(data, message):
 
 
 def write(message, fields):
-    """The bytes of a message; fields as `read` returns them, of which any may be left out."""
+    """Encodes a message; fields are as `read` returns them, and any may be left out."""
     def number(value):
         value &= (1 << 64) - 1
         digits = bytearray()
@@ -81,7 +81,7 @@ def write(message, fields):
 
 
 def model_of(nodes, initializers, inputs, outputs, opset=17):
-    """The bytes of a model.  nodes: "Conv name x,weight y" and a dictionary of attributes; initializers:
+    """Encodes a model.  nodes: "Conv name x,weight y" and a dictionary of attributes; initializers:
     name -> (dims, floats or ints); inputs and outputs: name -> dims after the batch."""
     def attribute(name, value):
         field, kind = {int: ('i', 2), float: ('f', 1), str: ('s', 3), list: ('ints', 7)}[type(value)]
@@ -110,7 +110,7 @@ def values_of(tensor):
 
 
 class Graph:
-    """Of one sample; a value is (shape, list of floats)."""
+    """Evaluates a graph for one sample; a value is (shape, list of floats)."""
     def __init__(self, data, test):
         self.model = read(data, 'Model')
         graph = self.model['graph']
@@ -118,7 +118,8 @@ class Graph:
         self.constants = {tensor['name']: values_of(tensor) for tensor in graph['initializer']}
         test.assertEqual(len(self.constants), len(graph['initializer']))
         known, used, names = set(self.constants) | {one['name'] for one in graph['input']}, set(), set()
-        for node in graph['node']: # each value once, before it is read, and each constant used
+        # Each value is written once, before it is read, and each constant is used.
+        for node in graph['node']:
             test.assertTrue(known.issuperset(node['input']), node)
             test.assertFalse(known & set(node['output']), node)
             test.assertNotIn(node['name'], names)
@@ -214,7 +215,7 @@ class Graph:
 
     def Reshape(self, x, shape):
         first, rest = shape[1][0], shape[1][1:]
-        assert first in (0, -1) and len(x[1]) % math.prod(rest) == 0 # the batch is in no shape
+        assert first in (0, -1) and len(x[1]) % math.prod(rest) == 0 # the batch size is in no shape
         first = len(x[1]) // math.prod(rest) if first else x[0][0]
         assert first * math.prod(rest) == len(x[1])
         return (first, *rest), x[1]
@@ -256,14 +257,14 @@ class Graph:
 
     def ReduceMean(self, x, axes, keepdims):
         assert keepdims == 0
-        if axes == [1, 2]: # channels last
+        if axes == [1, 2]: # channels-last layout
             _, h, w, c = x[0]
             return (1, c), [sum(x[1][k::c]) / (h * w) for k in range(c)]
         shape, sums = self.ReduceSum(x, ((1,), axes), keepdims)
         return shape, [value / x[0][2] for value in sums]
 
     def LSTM(self, x, w, r, b, length=None, *, hidden_size, direction):
-        """Gates in ONNX's order, i, o, f, g; forward."""
+        """Gates are in ONNX's order i, o, f, g; the direction is forward."""
         assert direction == 'forward' and w[0][0] == r[0][0] == b[0][0] == 1
         steps, _, inputs = x[0]
         sigmoid = lambda value: 1 / (1 + math.exp(-value))
@@ -288,7 +289,7 @@ class Graph:
     def MatMul(self, x, weight):
         *outer, inputs, outputs = weight[0]
         assert x[0][-1] == inputs
-        if outer: # a matrix for each of the others
+        if outer: # a matrix for each index of the outer axes
             assert tuple(outer) == tuple(x[0][:-2])
             sizes = [math.prod(one[0][-2:]) for one in (x, weight)]
             parts = [[one[1][k * size:(k + 1) * size] for k in range(math.prod(outer))] for one, size in zip((x, weight), sizes)]
@@ -299,7 +300,7 @@ class Graph:
                 [sum(map(float.__mul__, x[1][at:at + inputs], column)) for at in range(0, len(x[1]), inputs) for column in columns])
 
     def Softmax(self, x, axis):
-        assert axis in (2 ** 64 - 1, len(x[0]) - 1) # -1 as it is read
+        assert axis in (2 ** 64 - 1, len(x[0]) - 1) # -1, read as unsigned
         return x[0], [value for at in range(0, len(x[1]), x[0][-1]) for value in softmax(x[1][at:at + x[0][-1]])]
 
     def LayerNormalization(self, x, weight, bias, epsilon):
@@ -347,7 +348,7 @@ class Graph:
         return count - (ceil_mode and (count - 1) * stride >= side + before)
 
     def windows(self, x, kernel_shape, strides, pads, dilations=(1, 1), ceil_mode=0):
-        """Of an image; a sequence is one with a single row."""
+        """The windows of an image; a sequence is an image with a single row."""
         _, c, h, w = x[0]
         oh, ow = (self.count_windows(side, dilations[i] * (kernel_shape[i] - 1) + 1, strides[i], pads[i], pads[2 + i], ceil_mode)
                   for i, side in enumerate((h, w)))

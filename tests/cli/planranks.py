@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""planranks.py DYNOCTL: what plan and tune tell of several ranks before any of them is started."""
+"""planranks.py DYNOCTL: plan and tune of several ranks before any of them is started."""
 import signal
 from dynoctl import *
 
@@ -40,7 +40,7 @@ class Ranks(Case):
 
 
 class Tune(Case):
-    """A search that is stopped once something was measured."""
+    """A search that is stopped once it has a measurement."""
     TUNE = ['tune', '--data', 'builtin:shapes?size=8&samples=400', '--model', 'mlp', '--set', 'model.width=0.125', '--set',
             'autotune=false']
 
@@ -69,8 +69,9 @@ class Tune(Case):
         self.assertEqual(ranks['global_batch'], 2 * settings['batch_size'] * settings['accumulate'])
         self.assertAlmostEqual(exchange['samples_per_s'] * ranks['exchange_ms'] / 1e3, ranks['global_batch'] / 2, places=3)
         self.assertIn('each of 2 ranks', ' '.join(best['reasons']))
-        self.assertEqual(self.lines('runs', '--searches', '--json'), [])  # the history's rates are of one process
-        # It goes on as it was begun, and not as a search for one.
+        # The history has only rates of one process.
+        self.assertEqual(self.lines('runs', '--searches', '--json'), [])
+        # A search resumes with its number of ranks, and not as a search for one rank.
         words = self.run_it('tune', *self.TUNE[1:], '--resume', 'two', expect=2).stderr.decode()
         self.assertIn('its ranks is not the same', words)
         again, = self.events(self.tune('tune', '--resume', 'two', '--out', 'more'), 'best')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl predict and evaluate: from a weights file alone to classes, tables and scores."""
+"""dynoctl predict and evaluate: from a weights file to classes, tables and scores."""
 import array, csv, io, json, math, os, struct, sys, zipfile, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -33,7 +33,7 @@ class Predict(Case):
         self.check_fine_tuning()
 
     def tensors(self, name):
-        """Header and bytes of each; (metadata, tensors)."""
+        """Returns the metadata and the tensors, each as header and bytes."""
         with open(self.path(name), 'rb') as file:
             data = file.read()
         size, = struct.unpack_from('<Q', data)
@@ -51,7 +51,8 @@ class Predict(Case):
         self.write(name, struct.pack('<Q', len(text)) + text + b''.join(data for _, _, data in tensors.values()))
 
     def check_fine_tuning(self):
-        """From the run's weights: what is frozen stays bit for bit, the head moves by its own rate."""
+        """Fine-tuning from the run's weights leaves frozen tensors bit-identical, and the head has
+        its own learning rate."""
         def tune(name, *options):
             self.run_it('train', '--data', TINY, *CONVNET, '--steps', '1', '--set', 'data.val_split=0', '--set', 'weight_decay=0',
                         '--set', 'warmup_epochs=0', '--set', 'schedule=constant', '--set', 'lr=0.01', '--no-out', '--weights',
@@ -72,7 +73,8 @@ class Predict(Case):
             self.assertAlmostEqual(math.hypot(*steps[1]) / math.hypot(*steps[0]), 10 if key in head else 1, delta=0.02, msg=key)
 
     def check_int8_weights(self):
-        """Within half a step of the channel's scale; predicting needs nothing else than the file."""
+        """Weights are within half a quantisation step of their channel, and predicting needs no
+        other file."""
         told, = self.lines('save', '--run', 'run', '--to', 'int8', '--json')
         self.assertEqual((told['format'], told['bytes']), ('int8', os.path.getsize(self.path('run/weights-int8.safetensors'))))
         before, (metadata, after) = self.tensors('run/weights.safetensors')[1], self.tensors('run/weights-int8.safetensors')
@@ -141,14 +143,15 @@ class Predict(Case):
         done, = self.events(lines, 'done')
         self.assertEqual((done['samples'], done['unreadable']), (4, 3))
         self.assertAlmostEqual(done['samples_per_s'] * done['seconds'], 4, places=3)
-        # Of several batches the first, which compiles, is not of the rate.
+        # The rate leaves out the first of several batches, which includes compilation.
         done, = self.events(self.lines('predict', '--run', 'run', '--json', '--batch', '8', TINY), 'done')
         self.assertGreater(abs(done['samples_per_s'] * done['seconds'] - 80), 1e-6)
         self.assertGreater(done['samples_per_s'] * done['seconds'], 72)
         self.run_it('predict', '--run', 'run', 'gone.png', expect=3)
 
         self.write('+1+cmd,.png', png(30, 10))
-        done = self.run_it('predict', '--run', 'run', '--csv', '+1+cmd,.png')  # no formula of a spreadsheet
+        # Must not be read as a formula by a spreadsheet.
+        done = self.run_it('predict', '--run', 'run', '--csv', '+1+cmd,.png')
         self.assertTrue(done.stdout.splitlines()[1].startswith(b'"\'+1+cmd,.png",'), done.stdout)
         done = self.run_it('predict', '--run', 'run', '--csv', '--top', '9', 'new')
         table = list(csv.DictReader(io.StringIO(done.stdout.decode())))
@@ -158,7 +161,8 @@ class Predict(Case):
         self.assertIn(b'samples/s', done.stderr)
 
     def test_images_for_weights_of_one_channel(self):
-        """Grey files are what the array held; colour is read as its luma, and that is said."""
+        """Grey files give the values that the array held; colour files are converted to luma, which
+        is reported."""
         greys = [(i * 53) % 256 for i in range(8)]
         self.write('data/X.npy', npy((8, 16, 16, 1), [grey for grey in greys for _ in range(256)], 'u1'))
         self.write('data/y.npy', npy((8,), [i % 2 for i in range(8)], 'i8'))
@@ -170,7 +174,7 @@ class Predict(Case):
         told = self.events([json.loads(line) for line in done.stdout.decode().splitlines()], 'prediction')
         self.assertEqual([one['classes'] for one in told], [one['classes'] for one in truth])
         self.assertIn('read as luma, 0.299 R', done.stderr.decode())
-        # An array in colour, and with labels a folder and an archive of it.
+        # A colour array, and with labels also a folder and an archive of it.
         colours = [next((r, g, b) for r in range(256) for g in range(256) for b in (0, 255)
                         if (r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16 == grey) for grey in greys]
         self.write('colours.npy', npy((8, 16, 16, 3), [part for colour in colours for part in colour * 256], 'u1'))
@@ -194,8 +198,8 @@ class Predict(Case):
         self.assertIn(b'256x64x1', self.run_it('model', '--help').stdout)
 
     def test_values_are_told_with_their_names(self):
-        """Head pose: text, CSV and JSON of predict and of evaluate say the same numbers; int8 costs are of
-        each value."""
+        """The text, CSV and JSON output of predict and of evaluate for head poses have the same
+        numbers; the cost of int8 is listed for each value."""
         poses = 'builtin:poses?size=32&samples=24'
         self.run_it('train', '--data', poses, *SMALL, '--model', 'headpose_resnet18', '--set', 'model.width=0.05',
                     '--set', 'image_size=32', '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
@@ -247,7 +251,8 @@ class Predict(Case):
             self.assertLess(max(abs(a - b) for a, b in zip(one, other, strict=True)), 0.01)
 
     def test_what_is_assumed_of_the_input_is_said(self):
-        """A weights file that says nothing of its input, and arrays of another size than it was made at."""
+        """The weights file has no description of its input, or the arrays have another size than
+        the file's."""
         self.run_it('train', '--data', TINY, *CONVNET, '--steps', '1', '--set', 'data.val_split=0', '--out', 'run')
         metadata, tensors = self.tensors('run/weights.safetensors')
         self.write_tensors('bare.safetensors', {'model': 'simplecnn', 'model.width': '0.125'}, tensors)
@@ -287,7 +292,8 @@ class Predict(Case):
             return list(csv.DictReader(file))
 
     def check_table_and_figures(self, told):
-        """A line for each sample, of which the figures are made; areas by pairs of samples."""
+        """The figures follow from the table, which has a line for each sample; the areas are
+        computed by pairs of samples."""
         rows = self.table('--run', 'run', '--data', TINY)
         names = [one['class'] for one in told['classes']]
         shares = [{one['class']: one['probability'] for one in sample['classes']} for sample in
@@ -328,7 +334,8 @@ class Predict(Case):
         self.run_it('evaluate', '--run', 'gone', '--data', TINY, expect=3)
 
     def check_same(self, evaluated, predicted):
-        """What evaluate says of its samples is what predict says of the same without labels."""
+        """Asserts that evaluate reports for its samples what predict reports for the same samples
+        without labels."""
         self.assertEqual(len(evaluated), len(predicted))
         for one, other in zip(evaluated, predicted, strict=True):
             self.assertEqual(one['predicted'], other['classes'][0]['class'])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Presets: what `presets` shows of each row is what plan, queue and train begin with; what is Dyno's own is marked; memory and AMP are
-what the card, and the device at hand, have."""
+"""Presets: plan, queue and train begin with the values that `presets` shows for each row; values of
+Dyno are marked as such; memory and AMP are those of the card and of the present device."""
 import json, math, os, struct, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -21,7 +21,8 @@ def png(size):
 
 class Presets(Case):
     def biwi(self):
-        """Two sequences, of which the first trains: as many frames as the largest batch."""
+        """Writes two sequences, the first for training, with as many frames as the largest
+        batch."""
         image = png(480)
         for sequence, frames in ('01', 128), ('02', 2):
             folder = self.path(f'biwi/{sequence}')
@@ -38,7 +39,8 @@ class Presets(Case):
         return plan
 
     def check_rows(self, job, rows, derived=False):
-        """Each level of each preset gives the batch of the row, whose words are named; derived: whatever the row says."""
+        """Each level of each preset gives the batch size of the row, which its note names; derived:
+        whether the note calls every batch size derived."""
         for preset, (workload, size) in rows.items():
             shown, = self.lines('presets', preset, '--json')
             row, = [r for r in shown['rows'] if (r['workload'], r['image_size']) == (workload, size)]
@@ -50,7 +52,8 @@ class Presets(Case):
                 self.assertEqual('derived' in note, derived or 'batch_' + level in row['derived'], (preset, level, note))
 
     def test_images(self):
-        narrow = ['--model', 'simplecnn', '--set', 'model.width=0.125']  # of which every batch fits the device
+        # A model whose batches all fit the device.
+        narrow = ['--model', 'simplecnn', '--set', 'model.width=0.125']
         job = ['--data', 'builtin:shapes?size=224&samples=400', *narrow]
         self.check_rows(job, {preset: ('', 224) for preset in IDS})
         large = ['--data', 'builtin:shapes?size=512&samples=400', *narrow]
@@ -116,7 +119,7 @@ class Presets(Case):
         self.assertFalse(any('AMP' in note for note in asked['preset_notes']))
 
     def test_train_says_the_same_and_compares(self):
-        # The batch is that of other tests, whose kernels are compiled.
+        # The batch size is that of other tests, so that the kernels are compiled already.
         with open(self.path('mine.preset'), 'w') as file:
             file.write('[preset]\nname=Mine\nvram=1GB\n[row 1]\nimage_size=16\nbatch_safe=4\nbatch_recommended=8\n'
                        '[expected]\nsamples_per_s=1000000-2000000\npower_w=3\n')

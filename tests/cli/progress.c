@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain lines of a run's progress, as they are without a terminal. */
+/* The plain progress lines of a run, as they are printed without a terminal. */
 #include "progress.h"
 #include <math.h>
 
-/* The next line is due, whatever the clock says. */
+/* Makes the next line due, whatever the clock is. */
 static void
 make_due (DynoProgress *progress)
 {
@@ -24,7 +24,7 @@ print_latest (void)
   dyno_progress_show (&progress, "compiling", 0, "2 of 3");
 }
 
-/* A line that stands for long says since when; the one after it is new, and says nothing of that. */
+/* A line that does not change for long states since when; the next line is new, and does not. */
 static void
 test_lines_say_how_long_they_stand (void)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's .pth files as weights, made without PyTorch: Python's own pickle and zipfile, and classes
-that are called as PyTorch's are."""
+"""PyTorch's .pth files as weights.  They are made without PyTorch, by Python's pickle and zipfile
+and by classes with the names of PyTorch's."""
 import collections, io, json, os, pickle, struct, sys, types, zipfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -66,7 +66,7 @@ def c_stride(shape):
 
 
 def save(path, value, protocol=2, method=zipfile.ZIP_STORED, change=None, zip64=False):
-    """As torch.save."""
+    """Writes a file as torch.save does."""
     storages.clear()
     text = io.BytesIO()
     Pickler(text, protocol).dump(value)
@@ -107,14 +107,15 @@ class Pth(Case):
                 if line['event'] == 'prediction']
 
     def make(self, kinds=None, wrap=lambda value: value, **options):
-        """The run's weights as a .pth; kinds: name to another kind of storage and its bytes."""
+        """Writes the run's weights as a .pth; kinds: a function that returns another kind of
+        storage and its bytes."""
         state = collections.OrderedDict()
         for i, (name, (dtype, shape, data)) in enumerate(read_safetensors(self.path('run/weights.safetensors')).items()):
             kind = 'LongStorage' if dtype == 'I64' else 'FloatStorage'
             stride = c_stride(shape)
             if kinds and kind == 'FloatStorage':
                 kind, data = kinds(data)
-            elif len(shape) == 2: # stored the other way round, behind something else
+            elif len(shape) == 2: # transposed, and at an offset in its storage
                 data, stride = b'\x7f' * 12 + transpose(data, *shape), [1, shape[0]]
             state[name] = Tensor(Storage(kind, str(i), data), shape, stride, 3 if stride != c_stride(shape) else 0)
             if i % 2:
@@ -128,7 +129,7 @@ class Pth(Case):
         self.assertIn(words, done.stderr.decode())
 
     def test_pth(self):
-        # a width of 1 and sixteen pixels, which the file does not say
+        # a width of 1 and sixteen pixels, which the file does not state
         self.run_it('train', '--data', TINY, *CONVNET, '--set', 'model.width=1', '--steps', '1', '--set', 'data.val_split=0',
                     '--out', 'run')
         self.check_tensors()
@@ -167,13 +168,13 @@ class Pth(Case):
         for shape, stride, offset in ((9,), (1,), 0), ((2, 2), (1 << 40, 1), 0), ((3,), (0,), 2), ((1 << 40,), (0,), 0):
             save(self.path('w.pth'), {'x': Tensor(Storage('FloatStorage', '0', bytes(8)), shape, stride, offset)})
             self.refused('w.pth', 'does not lie in its storage')
-        with open(self.path('w.pth'), 'wb') as file: # PyTorch's form before 1.6
+        with open(self.path('w.pth'), 'wb') as file: # PyTorch's format before 1.6
             file.write(b'\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.')
         self.refused('w.pth', 'before 1.6')
         with open(self.path(self.make()), 'r+b') as file:
             file.truncate(os.path.getsize(self.path('w.pth')) - 10)
         self.refused('w.pth', 'damaged')
-        # Dicts in circles and in each other end.
+        # Cyclic and deeply nested dictionaries end with an error.
         circle = {}
         circle['again'] = circle
         for i in range(40):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The queue: frozen settings, one job after another, failures, signals, and a start that was
-killed."""
+"""The queue: frozen settings, the order of jobs, failures, signals, and a start that was killed."""
 import json, os, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
 
-LONG = '5000'  # epochs: until it is stopped
+LONG = '5000'  # epochs of a run that goes on until it is stopped
 
 
 class Queue(Case):
@@ -45,7 +44,7 @@ class Queue(Case):
         with open(settings, 'w') as file:
             file.write('[settings]\nlr=0.01\nepochs=2\n')
         self.add('--settings', settings, '--seed', '5')
-        os.unlink(settings)  # what was asked for is kept
+        os.unlink(settings)  # the job keeps a copy of the settings
         self.add('--epochs', '1', '--steps', '4', '--out', 'mine')
         self.assertEqual(self.states(), ['waiting', 'waiting'])
         self.assertEqual(self.jobs()[1]['folder'], self.path('mine'))
@@ -58,7 +57,7 @@ class Queue(Case):
         self.assertEqual((second['steps'], second['name']), (4, 'mine'))
         shown, = self.lines('runs', 'show', '1', '--json')
         self.assertEqual((shown['settings']['lr'], shown['settings']['seed'], shown['settings']['batch_size']), (0.01, 5, 8))
-        # All are done: nothing is run again.
+        # All jobs are done, so nothing is run again.
         self.assertIn('no job waits', self.run_it('queue', 'start').stderr.decode())
 
     def test_goes_on_after_a_failure(self):
@@ -95,7 +94,7 @@ class Queue(Case):
         first = self.jobs()[0]
         self.assertEqual((first['attempts'], first['exit_code']), (1, 130))
         self.assertGreaterEqual(first['end'], first['begin'])
-        # A second try has neither code nor end while it runs, and then its own.
+        # A second attempt has neither an exit code nor an end while it runs, and then its own.
         self.start()
         job = self.follow('job')
         self.assertEqual((job['state'], job['attempts'], job['exit_code'], job['end']), ('running', 2, None, None))
@@ -118,9 +117,9 @@ class Queue(Case):
         self.add('--epochs', LONG, '--out', 'long')
         self.start()
         self.follow('epoch')
-        self.process.kill()  # its run saves and ends, as it was asked to when the queue died
+        self.process.kill()  # the run is signalled at the death of the queue, saves and ends
         self.process.wait()
-        # The run is the other one that has the end of this pipe.
+        # The run holds the other reference to the write end of this pipe.
         self.process.stdout.read()
         run, = self.lines('runs', '--json')
         self.assertEqual(run['state'], 'stopped')
@@ -141,7 +140,7 @@ class Queue(Case):
         self.assertIn('worked off already', self.run_it('queue', 'start', expect=2).stderr.decode())
         self.run_it('queue', 'remove', '1', expect=2)
         self.add('--epochs', '1', '--out', 'later')
-        self.run_it('queue', 'clear')  # all but the one that runs
+        self.run_it('queue', 'clear')  # all but the running job
         self.assertEqual(self.states(), ['running'])
         self.process.send_signal(signal.SIGINT)
         self.process.communicate()
@@ -167,7 +166,8 @@ class Queue(Case):
         self.assertEqual(len(self.jobs()), 1)
 
     def test_a_file_that_is_not_there_is_refused(self):
-        """When it is added, not when nobody looks; the folder that was claimed is gone."""
+        """The file is refused when the job is added, and not later when nobody watches; the folder
+        that was reserved is removed."""
         with open(self.path('X.npy'), 'wb') as file:
             file.write(b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 8, 8, 3), }".ljust(117) + b'\n' + bytes(768))
         data = ('--data', TINY)

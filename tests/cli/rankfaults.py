@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rankfaults.py DYNOCTL LAYER: what several processes say where something goes wrong: once, by one of them,
-in the form and with the exit code that one process has.  LAYER: where the layer is that makes devices fail."""
+"""rankfaults.py DYNOCTL LAYER: errors of several processes are reported once, by one of them, in
+the form and with the exit code of a single process.  LAYER: the folder of the layer that makes
+devices fail."""
 import json, os, re, signal
 from severalranks import *
 
 
 def told(what, process, code, sentence, texts=1):
-    """The sentence stands once in what (code, out, err) says, and no rank is blamed for it."""
+    """The sentence occurs once in the output of process, which is (code, out, err), and no rank is
+    blamed for it."""
     said = process[1] + process[2]
     check(f'{what}: exit code', process[0] == code, f'{process[0]}, not {code}\n{said}')
     check(f'{what}: said once', len(re.findall(sentence, process[2])) == texts, said)
@@ -31,7 +33,8 @@ def told_once():
     open(f'{folder}/kept/settings.ini', 'w').close()
     told('a folder of an earlier run', run(ranks(2, *TRAIN, '--out', 'kept')), 2, r'(?m)^dynoctl: .*kept')
     one = [dynoctl, *TRAIN, '--no-out', '--steps', '2']
-    for i in range(3):  # who is the first to know it must not tell it again
+    # Repeated, since any rank may detect the difference first and must report it only once.
+    for i in range(3):
         told('ranks that differ', run(two(one, [*one, '--set', 'lr=0.5'])), 2, r'(?m)^dynoctl: the ranks were not started alike: rank 1 on \S+ has lr')
 
 
@@ -47,7 +50,7 @@ def first_dies(number, sentence):
 
 
 def first_hangs():
-    """mpirun lets it go on before it ends it."""
+    """mpirun continues the stopped rank before it ends it."""
     process = start('hangs')
     os.kill(children(process.pid)[0], signal.SIGSTOP)
     _, out, err = end(process)
@@ -58,7 +61,7 @@ def first_hangs():
 
 
 def loses_its_device():
-    """Whichever rank has it: it is named, as is the last checkpoint."""
+    """The rank whose device is lost is named, whichever it is, and so is the last checkpoint."""
     layer = f'VK_ADD_LAYER_PATH={sys.argv[2]}', 'VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults'
     for rank, fault, why, code in (0, 'lost=400', 'VK_ERROR_DEVICE_LOST', 5), (1, 'lost=400', 'VK_ERROR_DEVICE_LOST', 1), (0, 'hang=400', 'finished nothing, and its driver ended waits', 5):
         name = f'{fault[:4]}{rank}'
@@ -82,11 +85,12 @@ def different_samples():
 
 
 COMPILING = '{"event": "progress", "what": "compile", "done": 1,'
-MANY_KERNELS = '--model', 'resnet18', '--set', 'model.width=0.125'  # they are still compiled when the signal comes
+# So many that they are still being compiled when the signal comes.
+MANY_KERNELS = '--model', 'resnet18', '--set', 'model.width=0.125'
 
 
 def dies_at_start():
-    """Kernels are not in a cache: mpirun's SIGTERM comes while the other rank compiles."""
+    """The kernels are not cached, so mpirun's SIGTERM comes while the other rank compiles."""
     process = start('early', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache')
     os.kill(children(process.pid)[1], signal.SIGKILL)
     _, out, err = end(process)
@@ -95,7 +99,7 @@ def dies_at_start():
 
 
 def stops_at_start():
-    """As one process does, whichever rank is told to."""
+    """The ranks stop as one process does, whichever rank gets the signal."""
     for one in None, 1:
         process = start('started', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache-{one}')
         if one is None:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ranks.py DYNOCTL CUDA: several processes that train together, started by mpirun and by dynoctl itself:
-one that speaks, what they refuse, how they are stopped, what comes of a rank that dies or
-hangs, and gradients that go from device to device by the CUDA in small that lies in the folder CUDA."""
+"""ranks.py DYNOCTL CUDA: several processes that train together, started by mpirun and by dynoctl
+itself: output of one rank only, refusals, stopping, a rank that dies or hangs, and gradients that
+are exchanged between devices through the CUDA stub in the folder CUDA."""
 import json, os, re, signal, struct, subprocess, threading, time
 from severalranks import *
 
@@ -30,7 +30,8 @@ def one_speaks():
 
 
 def device_to_device():
-    """The bits of the way through the host; the validation layer has nothing to say of either."""
+    """The exchange between devices gives the bits of the exchange through the host, without an
+    error of the validation layer."""
     told = []
     for peers in '0', '1':
         more = {'LD_LIBRARY_PATH': sys.argv[2]} if peers == '1' else {}
@@ -97,9 +98,10 @@ def array(name, kind, shape, data):
 
 
 def names_the_slow():
-    """Rank 1's disk takes far longer for each sample than all the rest of a step does, on a busy machine too."""
+    """Rank 1's disk takes far longer for each sample than the rest of a step does, also on a busy
+    machine."""
     preload = os.environ.get('DYNO_TEST_PRELOAD')
-    if not preload:  # a sanitizer is the first library
+    if not preload:  # a sanitizer has to be the first library
         return
     array('X.npy', '<f4', (128, 8, 8, 1), bytes(128 * 64 * 4))
     array('y.npy', '<i8', (128,), struct.pack('<128q', *(i % 2 for i in range(128))))
@@ -112,7 +114,8 @@ def names_the_slow():
 
 
 def names_who_hangs():
-    """A disk that answers after a while is waited for, and who has it is named until then."""
+    """The ranks wait for a disk that answers after a while, and name the rank that hangs until
+    then."""
     preload = os.environ.get('DYNO_TEST_PRELOAD')
     if not preload:
         return
@@ -142,7 +145,7 @@ def dies(name, number, sentence):
 
 def stops():
     process = start('stopped')
-    process.send_signal(signal.SIGUSR1)  # which mpirun passes on, and goes on
+    process.send_signal(signal.SIGUSR1)  # mpirun passes the signal on and continues
     _, out, err = end(process)
     saved = [event for event in events(out) if event['event'] == 'checkpoint']
     check('a signal stops and saves once', err.count('stopped; saved in') == 1 and process.returncode != 0, f'{saved} {out[-800:]} {err}')
@@ -151,7 +154,8 @@ def stops():
 
 
 def other_numbers():
-    """Two ranks, of one device, their gradients in fp16; then one process, then three."""
+    """Two ranks on one device exchange fp16 gradients; then the run is resumed by one process, then
+    by three."""
     short = [*TRAIN, '--set', 'batch_size=4', '--set', 'exchange.half=true']
     code, out, err = run([dynoctl, *short, '--devices', '0,0', '--steps', '4', '--out', 'numbers'])
     check('ranks and what a step is of', code == 0 and '2 ranks, each with that: a step is of 8 samples' in out, out + err)
@@ -166,10 +170,11 @@ def other_numbers():
 
 
 def ends_by_mpirun():
-    """mpirun, told to end, hands on nothing that is said then.  It kills after a while, which here is once all is saved."""
+    """After SIGTERM mpirun forwards no more output.  It kills the ranks after a while, which here
+    is after they have saved."""
     preload, held = os.environ.get('DYNO_TEST_PRELOAD'), f'{folder}/kill'
     open(held, 'w').close()
-    # The ranks themselves may not end before: mpirun does not read what they say any more.
+    # The ranks' own end cannot be waited for: mpirun does not read their output any more.
     patient = {'DYNO_TEST_PATIENCE': '0', 'DYNO_TEST_NO_KILL': held} if preload else {'OMPI_MCA_odls_base_sigkill_timeout': '2'}
     process = start('terminated', **patient)
     process.send_signal(signal.SIGTERM)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl train and what it leaves: its folder, its lock, what a refused start must not touch, and
-signals."""
+"""dynoctl train and its files: its folder, its lock, files that a refused start must not change,
+and signals."""
 import json, os, re, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -14,7 +14,7 @@ class Runs(Case):
         return self.run_it('train', '--data', TINY, *SMALL, *arguments, expect=expect, environment=environment)
 
     def contents(self, folder):
-        """Names and bytes of all that a folder holds."""
+        """Names and contents of all files in a folder."""
         found = {}
         for name in os.listdir(folder):
             with open(os.path.join(folder, name), 'rb') as file:
@@ -22,7 +22,7 @@ class Runs(Case):
         return found
 
     def start(self, *arguments):
-        """A run that goes on for long, after its first step."""
+        """Starts a long run, and returns after its first step."""
         process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '5000', '--json', *arguments],
                                    cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)
@@ -44,7 +44,8 @@ class Folder(Runs):
 
     def test_without_out_a_new_one_is_made_and_named(self):
         first = self.train('--steps', '1').stdout.decode()
-        self.assertEqual(first.count('runs/mlp-shapes-1'), 3, first)  # at the start, at the end, and to go on with
+        # At the start, at the end, and in the command to resume.
+        self.assertEqual(first.count('runs/mlp-shapes-1'), 3, first)
         self.train('--steps', '1')
         self.assertEqual(sorted(os.listdir(self.path('runs'))), ['mlp-shapes-1', 'mlp-shapes-2'])
         done, = self.events(self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json'), 'done')
@@ -75,8 +76,8 @@ class Folder(Runs):
         self.assertRegex(words, r'done: \d+ steps')
 
     def test_steps_that_were_asked_for_are_not_the_end(self):
-        """A run of 27 steps: it says that it stopped as asked, how it goes on, and after a resume
-        what is of this process and what of the run."""
+        """A run of 27 steps reports that it stopped as asked and how to resume; after a resume it
+        reports separate figures for this process and for the run."""
         said = self.train('--epochs', '3', '--steps', '5', '--out', 'run')
         words = said.stdout.decode() + said.stderr.decode()
         self.assertRegex(words, r'stopped after 5 of 27 steps as asked, in \S+.*; go on with: dynoctl train --resume run\n')
@@ -99,7 +100,8 @@ class Folder(Runs):
         self.assertNotIn('as asked', words)
         self.assertNotIn('as asked', self.run_it('runs').stdout.decode())
         self.assertIn('finished', self.run_it('watch', '--once', 'run').stdout.decode())
-        # As many as the epochs have, or more, are no stop before the end; nothing kept, nothing to go on with.
+        # A limit of at least the steps of the epochs is no early stop; without a folder there is
+        # nothing to resume.
         for steps, ends in ('9', 'done: 9 steps'), ('10', 'done: 10 steps'), ('8', 'stopped after 8 of 9 steps as asked'):
             said = self.train('--epochs', '1', '--steps', steps, '--no-out')
             words = said.stdout.decode() + said.stderr.decode()
@@ -117,7 +119,8 @@ class Folder(Runs):
         self.assertTrue(all(step['lr'] > 0 for step in steps))
 
     def test_without_settings_the_checkpoint_says_them(self):
-        """Not the default values: a run that goes on goes on as it was."""
+        """The settings are those of the checkpoint and not the defaults, so that a run resumes
+        unchanged."""
         mine = ('--set', 'lr=0.0125', '--set', 'momentum=0.5', '--set', 'schedule=constant', '--set', 'seed=7')
         self.train(*mine, '--steps', '2', '--out', 'run')
         os.unlink(self.path('run/settings.ini'))
@@ -125,7 +128,7 @@ class Folder(Runs):
         self.assertIn('--data is missing: no settings.ini says', done.stderr.decode())
         done = self.run_it('train', '--resume', 'run', '--data', TINY, '--set', 'momentum=0.75', '--steps', '3')
         self.assertIn('There is no settings.ini beside', done.stderr.decode())
-        self.assertNotIn(' was ', done.stderr.decode())  # of a setting that differs
+        self.assertNotIn(' was ', done.stderr.decode())  # the report of a setting that differs
         kept = self.contents(self.path('run'))['settings.ini'].decode().splitlines()
         for line in 'lr=0.0125', 'momentum=0.75', 'schedule=constant', 'seed=7', 'model=mlp':
             self.assertIn(line, kept)
@@ -174,7 +177,8 @@ class Refused(Runs):
         self.run_it('train', '--resume', 'run', '--steps', '3')
 
     def test_without_a_checkpoint_it_says_what_the_folder_is(self):
-        """Of a run that was killed before its first one, of another folder, of none."""
+        """The error describes the folder: of a run that was killed before its first checkpoint,
+        another folder, or none."""
         process = self.start('--out', 'run', '--set', 'batch_size=1', '--data', 'builtin:shapes?size=16&samples=100000&classes=4')
         process.kill()
         process.communicate()
@@ -229,7 +233,8 @@ class SavedWeights(Runs):
 
 class Hangup(Runs):
     def test_a_terminal_that_goes_saves_and_ends_nothing(self):
-        # Whoever starts the tests may ignore it (nohup), and dynoctl leaves that as it is.
+        # The process that starts the tests may ignore SIGHUP (nohup), and dynoctl does not change
+        # that.
         before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.addCleanup(signal.signal, signal.SIGHUP, before)
         process = self.start('--out', 'run')

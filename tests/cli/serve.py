@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""serve.py DYNOCTL LAYER: dynoctl serve, over HTTP: its answers are those of dynoctl predict, broken requests disturb no
-other one, and its limits, token, counters and end.  LAYER: where the layer is that makes devices fail."""
+"""serve.py DYNOCTL LAYER: dynoctl serve over HTTP: its answers equal those of dynoctl predict,
+broken requests do not affect others, and its limits, token, counters and end.  LAYER: the folder of
+the layer that makes devices fail."""
 import http.client, json, os, re, resource, select, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -23,7 +24,7 @@ def png(width, height, seed):
 
 
 class Server:
-    """A server process; it has printed where it listens."""
+    """A server process that has printed its address."""
     def __init__(self, case, *arguments, environment=None, files=None):
         self.case = case
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
@@ -36,7 +37,7 @@ class Server:
         case.addCleanup(self.process.kill)
 
     def ask(self, path, body=None, headers=(), method=None, connection=None):
-        """(status, headers, body)"""
+        """Sends a request; returns (status, headers, body)."""
         own = connection or http.client.HTTPConnection('127.0.0.1', self.port, timeout=WAIT_S)
         own.request(method or ('GET' if body is None else 'POST'), path, body, dict(headers))
         answer = own.getresponse()
@@ -71,7 +72,7 @@ class Server:
 class Serve(Case):
     @classmethod
     def setUpClass(cls):
-        """Two runs for all tests: of images with classes, and of images with values."""
+        """Trains two runs for all tests: on images with classes, and on images with values."""
         cls.runs = tempfile.mkdtemp(prefix='dynoctl-runs-')
         environment = dict(os.environ, XDG_DATA_HOME=cls.runs)
         for name, data in ('shapes', TINY), ('poses', POSES):
@@ -86,7 +87,7 @@ class Serve(Case):
         return os.path.join(self.runs, name)
 
     def predict(self, name, pictures):
-        """The files' predictions by dynoctl predict, in order."""
+        """Returns dynoctl's predictions for the files, in order."""
         for i, data in enumerate(pictures):
             with open(self.path(f'{i:03}.png'), 'wb') as file:
                 file.write(data)
@@ -137,7 +138,7 @@ class Serve(Case):
         self.assertEqual(told['outputs'][0]['parameters'], {'names': ['yaw', 'pitch', 'roll'], 'units': ['degrees'] * 3})
 
     def check_binary(self, server, pictures, shares):
-        """More samples than a batch, as binary data both ways."""
+        """Sends more samples than a batch has; inputs and outputs are binary."""
         data = b''.join(struct.pack('<I', len(file)) + file for file, _ in pictures)
         header = json.dumps({'id': 'four', 'inputs': [{'name': 'input', 'datatype': 'BYTES', 'shape': [4],
                                                        'parameters': {'binary_data_size': len(data)}}],
@@ -159,7 +160,8 @@ class Serve(Case):
         self.near([float(text.split(':')[0]) for text in told['outputs'][0]['data']], [shares[k] for k in order])
 
     def test_broken_requests_disturb_no_other(self):
-        """Of 200 requests by 8 clients two are broken, in ways that change: each of the others is answered rightly."""
+        """Of 200 requests by 8 clients two are broken in changing ways; all others are answered
+        correctly."""
         pictures = [png(16 + i, 18, i + 3) for i in range(8)]
         shares = self.predict('shapes', [file for file, _ in pictures])
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--max-batch', '4', '--max-delay-us', '2000')
@@ -216,7 +218,7 @@ class Serve(Case):
         told = server.ask_json(infer, b'\x1f\x8b', expect=415, headers={'Content-Encoding': 'gzip'})
         self.assertIn('Content-Encoding', told['error'])
         connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=WAIT_S)
-        parts = [b'{"inputs": ['] + [b' ' * 65536] * 17  # chunks, whose sum nothing announces
+        parts = [b'{"inputs": ['] + [b' ' * 65536] * 17  # chunks, whose total size is not announced
         connection.request('POST', infer, iter(parts), {'Transfer-Encoding': 'chunked'}, encode_chunked=True)
         self.assertEqual(connection.getresponse().status, 413)
         connection.close()
@@ -224,7 +226,7 @@ class Serve(Case):
         server.stop()
 
     def test_memory_of_bodies_is_given_back(self):
-        """Many bodies that come in pieces, one after another: each lets go of all that it held."""
+        """Many chunked bodies follow each other; each request frees all of its memory."""
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--max-body', '1')
         body = b'{"inputs": [' + b' ' * 900000
         for i in range(30):
@@ -233,7 +235,8 @@ class Serve(Case):
         server.stop()
 
     def test_full_queue(self):
-        """One place, which a request has that waits for a batch; the next one is refused, and may come again."""
+        """The queue has one place, which a request takes that waits for a batch; the next request
+        is refused, and may be repeated."""
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--queue', '1', '--max-delay-us', '10000000')
         pixel = {'inputs': [{'name': 'input', 'datatype': 'UINT8', 'shape': [1, 1, 1, 3], 'data': [1, 2, 3]}]}
         first = http.client.HTTPConnection('127.0.0.1', server.port, timeout=WAIT_S)
@@ -243,7 +246,7 @@ class Serve(Case):
         status, headers, data = server.ask('/v2/models/demo/infer', json.dumps(pixel))
         self.assertEqual((status, headers['Retry-After']), (503, '1'), data)
         self.assertIn('queue is full', json.loads(data)['error'])
-        # The end does not wait for the delay, and answers what it has accepted.
+        # The end does not wait for the batching delay, and answers all accepted requests.
         self.assertIn('every request answered', server.stop())
         answer = first.getresponse()
         self.assertEqual((answer.status, len(json.loads(answer.read())['outputs'][0]['data'])), (200, 4))
@@ -278,8 +281,9 @@ class Serve(Case):
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_slow_clients_are_let_go(self):
-        """A connection that sends nothing, a request that stops in its headers, one that goes on for ever, and one that
-        was answered are ended, by the server's clock, which is moved on for it."""
+        """Four connections are closed by the server's clock, which is advanced for this: one that
+        sends nothing, one that stops within its headers, one whose request never ends, and one that
+        was answered."""
         with open(self.path('clock'), 'wb') as file:
             file.write(bytes(8))
         hours = 0
@@ -312,17 +316,18 @@ class Serve(Case):
         server.stop()
 
     def test_connections_are_limited(self):
-        """Those past the limit, which follows from the files that the process may open, are ended at once; the server goes on."""
+        """The limit follows from the number of files that the process may open; connections above
+        it are closed at once, and the server goes on."""
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), files=160)  # 32 connections
         clients = [socket.create_connection(('127.0.0.1', server.port), timeout=WAIT_S) for _ in range(33)]
         self.assertEqual(clients[32].recv(1), b'')
-        for client in clients[:32]:  # each has a request and is left between two of them
+        for client in clients[:32]:  # each has sent one request and stays open, idle
             client.sendall(b'GET /v2/health/live HTTP/1.1\r\nHost: x\r\n\r\n')
             self.assertIn(b'200', client.recv(1000))
             client.shutdown(socket.SHUT_WR)
         for client in clients[:32]:
             while client.recv(1000):
-                pass  # until the server has ended it too
+                pass  # waits until the server has closed its end too
         for client in clients:
             client.close()
         self.assertEqual(server.ask('/v2/health/live')[0], 200)
@@ -344,7 +349,8 @@ class Serve(Case):
         server.stop()
 
     def test_device_lost(self):
-        """What waits is answered with 500, and the process ends with the code of a lost device."""
+        """Waiting requests are answered with 500, and the process exits with the code of a lost
+        device."""
         environment = dict(self.environment, VK_ADD_LAYER_PATH=LAYER, VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='lost=1,thread=dyno-batcher')
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), environment=environment)
         pixel = {'datatype': 'UINT8', 'shape': [1, 1, 1, 3], 'data': [1, 2, 3]}

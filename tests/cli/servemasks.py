@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""servemasks.py DYNOCTL LAYER: dynoctl serve of weights with a class for each pixel: its masks are those of dynoctl
-predict, as tensors and as images.  LAYER is not used here."""
+"""servemasks.py DYNOCTL LAYER: dynoctl serve with weights for a class for each pixel: its masks
+equal those of dynoctl predict, as tensors and as images.  LAYER is not used here."""
 import http.client, json, math, os, shutil, struct, subprocess, sys, tempfile, threading
 from fractions import Fraction
 sys.dont_write_bytecode = True
@@ -14,7 +14,8 @@ INFER = '/v2/models/drawn/infer'
 
 
 def restore(rows, width, height):
-    """Masks of the network's size at the size of their picture, which covers it and is cut in the middle."""
+    """Scales masks of the network's size to the size of their picture, which was scaled to cover it
+    and cropped to the centre."""
     step = min(Fraction(width, SIZE), Fraction(height, SIZE))
     at = [[math.ceil((pixel + Fraction(1, 2) - (side - step * SIZE) / 2) / step) - 1 for pixel in range(side)] for side in (width, height)]
     return [[rows[y][x] if 0 <= x < SIZE and 0 <= y < SIZE else IGNORED for x in at[0]] for y in at[1]]
@@ -37,7 +38,7 @@ class ServeMasks(Case):
         return Server(self, '--run', os.path.join(self.runs, 'drawn'), *arguments)
 
     def predict(self, pictures):
-        """The masks of pictures by dynoctl predict, in order."""
+        """Returns dynoctl's masks of the pictures, in order."""
         for name in 'in', 'out':
             shutil.rmtree(self.path(name), ignore_errors=True)
             os.makedirs(self.path(name))
@@ -50,7 +51,8 @@ class ServeMasks(Case):
     def test_masks_are_those_of_predict(self):
         pictures = [png(SIZE, SIZE, seed) for seed in range(1, 6)]
         masks = self.predict([file for file, _ in pictures])
-        self.assertGreater(len({value for mask in masks for row in mask for value in row}), 1)  # else any answer is right
+        # Otherwise any answer is correct.
+        self.assertGreater(len({value for mask in masks for row in mask for value in row}), 1)
         server = self.serve('--max-batch', '3')
         self.check_metadata(server)
         for (file, pixels), mask in zip(pictures, masks):
@@ -75,7 +77,7 @@ class ServeMasks(Case):
         self.assertEqual(told['inputs'][0]['shape'], [-1, -1, -1, 3])
 
     def check_binary(self, server, pictures, masks):
-        """More samples than a batch, as binary data both ways."""
+        """Sends more samples than a batch has; inputs and outputs are binary."""
         data = b''.join(bytes(pixels) for _, pixels in pictures)
         header = json.dumps({'inputs': [{'name': 'input', 'datatype': 'UINT8', 'shape': [len(pictures), SIZE, SIZE, 3],
                                          'parameters': {'binary_data_size': len(data)}}],
@@ -87,7 +89,8 @@ class ServeMasks(Case):
         self.assertEqual(answer[length:], bytes(value for mask in masks for row in mask for value in row))
 
     def test_image_for_an_image(self):
-        """The mask has the size of the picture; the pixels that were cut off are ignored ones."""
+        """The mask has the size of the picture, and pixels that were cropped are marked as
+        ignored."""
         server = self.serve()
         for width, height in (SIZE, SIZE), (40, 25), (9, 30), (33, 33):
             file, pixels = png(width, height, 3)
@@ -108,7 +111,8 @@ class ServeMasks(Case):
         server.stop()
 
     def test_many_clients_share_batches(self):
-        """Each of 120 answers is its own picture's, whatever batch it came in; broken files disturb no other one."""
+        """Each of 120 answers belongs to its own picture, whatever its batch; broken files do not
+        affect others."""
         pictures = [png(SIZE, SIZE, seed) for seed in range(1, 7)]
         masks = self.predict([file for file, _ in pictures])
         server = self.serve('--max-batch', '4', '--max-delay-us', '2000')
@@ -142,7 +146,8 @@ class ServeMasks(Case):
         each = SIZE ** 2 * 5 + CLASSES * 32
         pixel = {'datatype': 'UINT8', 'data': [1, 2, 3]}
         most = (1 << 20) // each
-        for n, status in (most, 400), (most + 1, 413):  # the first is refused for its data only
+        # The first request is refused only for its data.
+        for n, status in (most, 400), (most + 1, 413):
             told = server.infer('drawn', {**pixel, 'shape': [n, 1, 1, 3]}, expect=status)
             self.assertIn('inputs[0].data' if status == 400 else 'send fewer', told['error'])
         large = png(1000, 600, 2)[0]
@@ -152,7 +157,7 @@ class ServeMasks(Case):
         server.ask_json(INFER, large, headers={'Content-Type': 'image/png'})
         told = server.infer('drawn', {**pixel, 'shape': [1, 1, 1, 3]}, [{'name': 'probabilities'}], expect=400)
         self.assertIn('“mask” and “shares”', told['error'])
-        for i in range(30):  # each request gives back all that it held
+        for i in range(30):  # each request frees all of its memory
             status, _, answer = server.ask(INFER, png(700, 700, 2)[0], {'Content-Type': 'image/png', 'Accept': 'image/png'})
             self.assertEqual(status, 200, answer)
         server.stop()

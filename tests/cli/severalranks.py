@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of several processes share: starting them by mpirun in a folder of their own, finding
-them, and reading what they say.  Leaves with 77 where there is no mpirun of Open MPI."""
+"""Helpers of the tests of several processes: they start them by mpirun in a folder of their own,
+find them, and read their output.  Exits with 77 where Open MPI's mpirun is not installed."""
 import json, os, shlex, shutil, subprocess, sys, tempfile, threading
 
 dynoctl = os.path.abspath(sys.argv[1])
@@ -14,12 +14,13 @@ environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_p
                    PRTE_MCA_odls_base_sigkill_timeout='1', PRTE_ALLOW_RUN_AS_ROOT='1', PRTE_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                    HWLOC_COMPONENTS='-gl',  # see tests/comm/mpi-env
                    DYNO_VALIDATION='0', XDG_DATA_HOME=os.path.join(folder, 'data'))  # a history of its own
-# mpirun kills ranks a second after it has told them to end, which on a busy machine is too soon to save and to say why.
+# mpirun kills ranks a second after SIGTERM, which on a busy machine is too soon for saving and
+# reporting the reason.
 PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 if PRELOAD:
     environment.update(LD_PRELOAD=PRELOAD, DYNO_TEST_PATIENCE='200')
 environment.pop('DYNO_MODULE_DIR', None)
-# Open MPI and what it loads leave memory behind, from libraries that are gone when it is told.
+# Open MPI and its libraries leak memory, in libraries that are unloaded before the report.
 environment['ASAN_OPTIONS'] = environment.get('ASAN_OPTIONS', '') + ':detect_leaks=0'
 DATA = ['--data', 'builtin:shapes?size=8&samples=128&classes=3']
 TRAIN = ['train', *DATA, '--model', 'mlp', '--seed', '1', '--set', 'amp=false', '--set', 'workers=1', '--set', 'model.width=0.1',
@@ -42,7 +43,7 @@ def ranks(n, *arguments):
 
 
 def two(first, second):
-    """Rank 0 runs the first command, rank 1 the second."""
+    """Returns a command that runs the first command as rank 0 and the second as rank 1."""
     with open(f'{folder}/two.sh', 'w') as script:
         script.write(f'[ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec {shlex.join(first)}\nexec {shlex.join(second)}\n')
     return ['mpirun', '-n', '2', 'sh', f'{folder}/two.sh']
@@ -57,7 +58,7 @@ def losses(text):
 
 
 def children(pid):
-    """The ranks below mpirun, by their rank."""
+    """The processes of the ranks below mpirun, by rank."""
     found = {}
     for name in os.listdir('/proc'):
         try:
@@ -72,10 +73,11 @@ def children(pid):
 
 
 def start(out, *more, until='{"event": "checkpoint"', n=2, **variables):
-    """A long run, in its second epoch when this returns, or where it tells what until says."""
+    """Starts a long run, and returns once a line of its output begins with `until`: by default in
+    its second epoch."""
     process = subprocess.Popen(ranks(n, *TRAIN, '--set', 'batch_size=4', '--epochs', '100000', '--json', '--out', out, *more),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env={**environment, **variables})
-    timer = threading.Timer(1200, process.kill)  # with mpirun its output ends too
+    timer = threading.Timer(1200, process.kill)  # killing mpirun also ends its output
     timer.start()
     came = any(line.startswith(until) for line in process.stdout)
     timer.cancel()
@@ -85,7 +87,7 @@ def start(out, *more, until='{"event": "checkpoint"', n=2, **variables):
 
 
 def end(process):
-    """Whether it ends by itself, and what it said."""
+    """Returns whether the process ends on its own, and its output."""
     try:
         return True, *process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
@@ -94,7 +96,7 @@ def end(process):
 
 
 def finish():
-    """Leaves; FAILED was said for each problem."""
+    """Exits with a failure if any check has failed."""
     shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if problems else 0)
 

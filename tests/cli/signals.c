@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which signals are one request, by times that are made up. */
+/* Which signals count as one request, tested with made-up times. */
 #include "signalrule.h"
 #include <signal.h>
 
@@ -13,18 +13,18 @@ typedef struct {
   pid_t sender;
   int next_number;
   pid_t next_sender;
-  gint64 within_ms; /* one request until then; 0: never */
+  gint64 within_ms; /* the longest time between two signals of one request; 0: never one request */
 } Pair;
 
 static const Pair pairs[] = {
-  /* each Ctrl-C is one */
+  /* each Ctrl-C is a request of its own */
   { SIGINT, TERMINAL, SIGINT, TERMINAL, 0 },
-  /* timeout -s INT, and a program that passes a Ctrl-C on */
+  /* timeout -s INT, and a program that forwards a Ctrl-C */
   { SIGINT, SHELL, SIGINT, SHELL, 10 },
   { SIGINT, TERMINAL, SIGINT, SHELL, 10 },
   { SIGINT, SHELL, SIGINT, TERMINAL, 10 },
   { SIGINT, SHELL, SIGINT, OTHER, 10 },
-  /* a person who does not want to wait for what a batch system has asked for */
+  /* a user who does not wait for the end that a batch system has requested */
   { SIGTERM, SHELL, SIGINT, TERMINAL, 10 },
   /* timeout, mpirun after a Ctrl-C, batch systems */
   { SIGTERM, SHELL, SIGTERM, SHELL, 100 },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
+"""dynoctl train and tune: events, files, signals, resuming, and reproducible bytes."""
 import csv, fcntl, json, os, pty, re, shutil, signal, statistics, struct, subprocess, sys, termios, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -42,12 +42,14 @@ class Train(Case):
         self.assertEqual(self.read('run', 'curves.png')[:4], b'\x89PNG')
 
     def test_all_outputs_share_a_plot(self):
-        """However many there are: a loss, its mean over the outputs, one plot of each output, throughput and memory."""
+        """For any number of outputs there are the loss, its mean over the outputs, one plot of all
+        outputs, throughput and memory."""
         heights = {}
         for name, data in ('classes', TINY), ('poses', 'builtin:poses?size=16&samples=40'):
             self.run_it('train', '--data', data, *SMALL, '--model', 'mlp', '--steps', '3', '--out', self.path(name))
             heights[name] = float(re.search(rb'<svg[^>]* height="([\d.]+)', self.read(name, 'curves.svg'))[1])
-        self.assertEqual(heights['poses'], heights['classes'])  # of classes: a loss, two accuracies, throughput and memory
+        # A run with classes: a loss, two accuracies, throughput and memory.
+        self.assertEqual(heights['poses'], heights['classes'])
 
     def test_without_the_module_there_is_a_note(self):
         done = self.run_it('train', '--data', TINY, *SMALL, '--steps', '2', '--out', self.path('run'),
@@ -56,7 +58,7 @@ class Train(Case):
         self.assertTrue(os.path.isfile(self.path('run/metrics.csv')))
 
     def test_metric_of_the_validation(self):
-        # Logged and shown where it is chosen, the same as of an evaluation.
+        # The chosen metric is logged and shown, and equals that of evaluate.
         chosen = ['--set', 'best_metric=balanced_accuracy', '--set', 'data.val_split=0.5']
         lines = self.train('--epochs', '3', '--out', self.path('run'), *chosen)
         epochs, (done,) = self.events(lines, 'epoch'), self.events(lines, 'done')
@@ -110,7 +112,8 @@ class Train(Case):
         self.assertEqual(losses[0], losses[1])
 
     def test_threads_hold_all_that_the_run_starts(self):
-        """Of a run in its steps: all threads but the driver's cache of files, which sets its own."""
+        """While the run takes steps, the settings apply to all threads but those of the driver's
+        file cache, which sets its own priority."""
         process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--json', '--epochs', '100000', '--set', 'threads=1',
                                     '--set', 'workers=3', '--set', 'loader.nice=7', '--set', 'deterministic=true'],
                                    env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -145,7 +148,8 @@ class Train(Case):
         self.assertLessEqual(len([t for t in threads if t[0].startswith('llvmpipe-')]), 1)
 
     def test_folds(self):
-        """Each part of the data validates once; the end names mean and deviation; a stop in the second fold is gone on from."""
+        """Each part of the data is used for validation once; the end reports mean and deviation; a
+        run that was stopped in the second fold is resumed."""
         lines = self.train('--epochs', '2', '--folds', '3', '--out', self.path('whole'))
         self.assertEqual([(e['fold'], e['folds']) for e in self.events(lines, 'fold')], [(1, 3), (2, 3), (3, 3)])
         dones, (folds,) = self.events(lines, 'done'), self.events(lines, 'folds')
@@ -162,7 +166,8 @@ class Train(Case):
             self.assertEqual(found['samples'], size)
             self.assertAlmostEqual(found['accuracy'], accuracies[n], places=6)
 
-        # Stopped in the second fold, as a full disk or a signal would: what is there is not trained again.
+        # The state after a stop in the second fold, by a full disk or a signal: finished folds are
+        # not trained again.
         shutil.copytree(self.path('whole'), self.path('part'))
         shutil.rmtree(self.path('part/fold-3'))
         for name in os.listdir(self.path('part/fold-2')):
@@ -183,7 +188,7 @@ class Train(Case):
         self.train('--steps', '1', '--out', self.path('run'))
         told = self.run_it('train', '--resume', 'run', '--folds', '2', expect=2).stderr.decode()
         self.assertIn('is one run, and has no folds', told)
-        # Nothing of the first fold is there yet.
+        # No fold is finished yet.
         self.run_it('train', '--data', TINY, *SMALL, '--folds', '2', '--set', 'vram_budget=1KB', '--out', self.path('early'), expect=6)
         again = self.lines('train', '--resume', 'early', '--set', 'vram_budget=0', '--epochs', '1', '--json')
         self.assertEqual([fold['folds'] for fold in self.events(again, 'folds')], [2])
@@ -197,7 +202,8 @@ class Train(Case):
         self.assertNotEqual(self.read('run', 'weights.safetensors'), before)
 
     def test_another_program_s_rank_is_none(self):
-        """A step of Slurm, or a Python program with MPI, leaves these to all that it starts."""
+        """A step of Slurm, or a Python program with MPI, passes these variables to all processes
+        that it starts."""
         environment = dict(self.environment, PMIX_RANK='0', PMIX_NAMESPACE='slurm.pmix.7.0', PMIX_SERVER_URI2='x.0;tcp4://127.0.0.1:1',
                            SLURM_STEP_NUM_TASKS='1')
         self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', environment=environment)
@@ -246,7 +252,7 @@ class Train(Case):
             self.assertIn('a/20.png', text)
             self.assertIn('b/07.png', text)
         self.assertIn('2 samples could not be read', done.stderr.decode())
-        # None may fail: the run ends with 3 and the file's name.
+        # No sample may fail: the run exits with 3 and the name of the file.
         end = self.run_it(*job, '--set', 'data.max_bad=0', expect=3)
         self.assertIn('data.max_bad', end.stderr.decode())
         facts, = self.lines('inspect', self.path('images'), '--deep', '--json')
@@ -260,7 +266,7 @@ class Train(Case):
         self.run_it('train', '--data', self.path('images'), *SMALL, '--set', 'image_size=16', *job)
         changes = [(False, lambda: os.utime(self.path('images/a/00.png'))),
                    (True, lambda: self.write_png('images/a/99.png', 7)),
-                   (False, lambda: None),  # it is that data set's from then on
+                   (False, lambda: None),  # the run belongs to that data set from then on
                    (True, lambda: os.rename(self.path('images/a/99.png'), self.path('images/b/99.png'))),
                    (True, lambda: os.unlink(self.path('images/b/99.png'))),
                    (True, lambda: open(self.path('images/a/00.png'), 'ab').write(b'more')),
@@ -332,7 +338,7 @@ class Signals(Case):
 
     @WITH_PRELOAD
     def test_a_stopped_process_loses_its_time_and_nothing_else(self):
-        """An hour passes while it is stopped, by its clock alone."""
+        """An hour passes by the process's own clock while it is stopped."""
         hour = 3600
         with open(self.path('clock'), 'wb') as file:
             file.write(struct.pack('q', 0))
@@ -347,7 +353,7 @@ class Signals(Case):
         output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
         self.assertNotIn('stuck', words.decode())
-        # Among these is every step that was in flight.
+        # These include every step that was in flight.
         steps = self.events(lines + [json.loads(line) for line in output.decode().splitlines()], 'step')
         self.assertLess(max(step['step_ms'] for step in steps), hour / 2 * 1000)
         self.assertLess(steps[-1]['seconds'], hour / 2)
@@ -360,9 +366,9 @@ class Signals(Case):
         self.assertIn('saved', words.decode())
 
     def hold(self, request, **how):
-        """A run that request, a function of the process, has asked to end, and that saves until the
-        file hold is gone.  To its handler of signals no time passes from then on.  Also returned:
-        where a byte comes for each signal but those that have come."""
+        """Starts a run that `request`, a function of the process, asks to end, and that saves until
+        the file `hold` is removed.  The clock of its signal handler stands still from then on.
+        Also returns a pipe with a byte for each further signal."""
         clock, write = os.pipe()
         environment = dict(self.environment, LD_PRELOAD=PRELOAD, DYNO_TEST_STUCK='/run/.dyno-', DYNO_TEST_STUCK_WHILE=self.path('hold'),
                            DYNO_TEST_SIGNAL_CLOCK=str(write))
@@ -389,13 +395,13 @@ class Signals(Case):
 
     @WITH_PRELOAD
     def test_the_same_request_twice_is_one(self):
-        """timeout(1) signals the process and its group: that is not a second request."""
+        """timeout(1) signals both the process and its group, which is no second request."""
         def terminate(process):
             process.send_signal(signal.SIGTERM)
 
         process, clock = self.hold(terminate)
         terminate(process)
-        self.assertEqual(clock.read(1), b'\0')  # the handler has it
+        self.assertEqual(clock.read(1), b'\0')  # the handler has run for it
         os.unlink(self.path('hold'))
         words, _ = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 143)
@@ -404,7 +410,8 @@ class Signals(Case):
 
     @WITH_PRELOAD
     def test_second_interrupt_ends_at_once(self):
-        """Both by the key, and the second one at the same moment; it does not save to the end."""
+        """Each Ctrl-C is a request, also with no time in between; the second one ends the process
+        without saving."""
         terminal, end = pty.openpty()
         self.addCleanup(os.close, terminal)
 
@@ -418,20 +425,21 @@ class Signals(Case):
         process, _ = self.hold(press, stdin=end, preexec_fn=take_terminal)
         os.close(end)
         press(process)
-        words, _ = process.communicate(timeout=120)  # else it would save for ever
+        words, _ = process.communicate(timeout=120)  # otherwise it would go on saving
         self.assertEqual(process.returncode, 130)
         self.assertIn(b'ended at once', words)
 
 
 class Tune(Case):
-    # Without the autotuner, which on a busy CPU may take as long as the whole search.
+    # The autotuner is off, since on a busy CPU it may take as long as the whole search.
     TUNE = ['tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--set', 'autotune=false', '--json']
 
     def tune(self, *arguments, expect=0):
         return self.lines(*self.TUNE, *arguments, expect=expect)
 
     def tune_until_measured(self, *arguments):
-        """Trials of a search that is stopped once one has worked, however long that takes."""
+        """Returns the trials of a search that is stopped once one trial has succeeded, however long
+        that takes."""
         process = subprocess.Popen([PROGRAM, *self.TUNE, '--minutes', '10', *arguments], cwd=self.folder, env=self.environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
@@ -446,7 +454,8 @@ class Tune(Case):
         return trials + self.events([json.loads(line) for line in output.decode().splitlines()], 'trial')
 
     def check_history(self, best, trials, ceilings):
-        """The search is kept, and found by its own number, which is no run's."""
+        """The search is stored, and found by its own number, which is separate from those of
+        runs."""
         listed, = self.lines('runs', '--searches', '--json')
         self.assertEqual((listed['id'], listed['state'], listed['model']), ('s1', 'finished', 'mlp'))
         self.assertEqual(listed['trials'], len(trials) + len(ceilings))
@@ -458,7 +467,7 @@ class Tune(Case):
         self.assertEqual(stored, [(t['stage'], t['settings'], t['samples_per_s'] or None) for t in trials])
         words = self.run_it('runs', 'show', 's1').stdout.decode()
         self.assertIn('best      batch', words)
-        self.assertNotIn(' 0 B ', words)  # the data pipeline takes none
+        self.assertNotIn(' 0 B ', words)  # the data pipeline uses no memory
         self.assertRegex(words, r'(?m)^ *2 +present ')
         self.assertIn('base line', self.run_it('runs', '--searches').stdout.decode())
         self.assertEqual(self.lines('runs', '--json'), [])
@@ -475,7 +484,8 @@ class Tune(Case):
         self.assertEqual(self.lines('runs', '--searches', '--json'), [])
 
     def test_events_and_files(self):
-        # The search has half a minute, which the compiler could take alone for the kernels of its first two trials.
+        # The search has half a minute, which compiling the kernels of its first two trials could
+        # use up.
         for settings in ['batch_size=16', 'amp=false'], []:
             self.run_it('train', *self.TUNE[1:-1], *(word for setting in settings for word in ('--set', setting)), '--epochs', '1', '--no-out', '-q',
                         environment=dict(self.environment, XDG_DATA_HOME=self.path('warm')))
@@ -485,7 +495,8 @@ class Tune(Case):
         self.assertEqual({line['event'] for line in lines} - {'note', 'trial', 'ceiling', 'best', 'progress'}, set())
         self.assertEqual(lines[-1], best)
         self.assertEqual([t['number'] for t in trials], list(range(1, len(trials) + 1)))
-        self.assertEqual([t['stage'] for t in trials[:2]], ['baseline', 'today'])  # the cheap one first, on a CPU
+        # On a CPU the cheap trial comes first.
+        self.assertEqual([t['stage'] for t in trials[:2]], ['baseline', 'today'])
         for trial in trials:
             self.assertIn(trial['outcome'], ('ok', 'oom', 'failed', 'dropped'))
             self.assertIn('seed', trial['settings'])
@@ -505,7 +516,8 @@ class Tune(Case):
         self.assertTrue(best['reasons'])
         proofs = [t['settings'] for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
         same = [s for s in proofs if {**s, 'lr': 0} == {**best['settings'], 'lr': 0}]
-        # Without an end in time or on an unsteady machine it is not: the tests of the search have both.
+        # A search without a time limit, or on an unsteady machine, is not proven; the tests have
+        # both.
         self.assertTrue(not best['proven'] or len(same) >= 2, proofs)
         doubts = [r for r in best['reasons'] if r.startswith('Not proven')]
         self.assertEqual(bool(doubts), not best['proven'])
@@ -536,7 +548,7 @@ class Tune(Case):
         first = self.tune_until_measured('--out', where)
         self.assertIn('--resume', self.run_it('tune', '--data', TINY, '--model', 'mlp', '--out', where, expect=2).stderr.decode())
         again = self.tune_until_measured('--resume', where)
-        # What failed may have been cut short, and is measured again.
+        # A failed trial may have been cut short, and is measured again.
         known = {t['stage'] for t in first if t['outcome'] != 'failed'} & {'today', 'baseline'}
         self.assertIn('baseline', known)
         self.assertFalse(known & {t['stage'] for t in again}, (first, again))
@@ -548,23 +560,25 @@ class Tune(Case):
         self.check_stop_before_anything_is_measured(where)
 
     def check_stop_before_anything_is_measured(self, where):
-        """What the search before it wrote stands."""
+        """The files of the previous search are kept."""
         files = [os.path.join(where, name) for name in ('best.ini', 'best.json', 'report.html')]
         for name in files:
             with open(name, 'a') as file:
                 file.write('\n# of the search before\n')
-        # Data, model and settings are those of the search that it goes on with.
+        # Data, model and settings are those of the resumed search.
         process = subprocess.Popen([PROGRAM, 'tune', '--json', '--minutes', '10', '--resume', where], cwd=self.folder,
                                    env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
-        lines = [json.loads(process.stdout.readline())]  # what is prepared for the first measurement
+        # The event of the preparation for the first measurement.
+        lines = [json.loads(process.stdout.readline())]
         self.assertEqual(lines[0]['settings']['model.width'], 0.125)
         self.assertFalse(lines[0]['settings']['autotune'])
         process.send_signal(signal.SIGINT)
         output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
         lines += [json.loads(line) for line in output.decode().splitlines()]
-        measured = self.events(lines, 'trial') + self.events(lines, 'ceiling')  # by a machine that was slow to stop it
+        # A slow machine may have measured before the signal came.
+        measured = self.events(lines, 'trial') + self.events(lines, 'ceiling')
         for name in files:
             with open(name) as file:
                 self.assertEqual('# of the search before' in file.read(), not measured, lines)
@@ -575,7 +589,7 @@ class Tune(Case):
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(process.kill)
             if '--json' in more:
-                process.stdout.readline()  # what is prepared for the first measurement
+                process.stdout.readline()  # the event of the preparation for the first measurement
             else:
                 while not os.path.exists(self.path('tuned/trials.csv')):
                     self.assertIsNone(process.poll())

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl tune --for METRIC: trials, files, the same search when it is resumed, and what is refused
-before it begins."""
+"""dynoctl tune --for METRIC: trials, files, the same search after a resume, and refusals before it
+begins."""
 import configparser, csv, json, os, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, main
 
-# A step takes less than a millisecond; it is learned to the half in three epochs.
+# A step takes less than a millisecond, and three epochs learn the task in part.
 JOB = ['--data', 'builtin:waves?length=16&samples=160&classes=3', '--model', 'mlp', '--set', 'model.width=0.25', '--set', 'batch_size=16',
        '--set', 'amp=false', '--set', 'workers=1', '--set', 'autotune=false', '--set', 'deterministic=true', '--set', 'data.val_split=0.4',
        '--set', 'lr=0.002', '--epochs', '3']
-# However long kernels take to compile.
+# The kernels may take any time to compile.
 PATIENT = ['--minutes', '1000']
 
 
@@ -30,7 +30,7 @@ class Test(Case):
 
     @staticmethod
     def key(row):
-        """What does not depend on the clock."""
+        """The values of a trial that do not depend on the clock."""
         return {key: value for key, value in row.items() if key not in ('seconds', 'train_seconds')}
 
 
@@ -40,7 +40,7 @@ class Search(Test):
         trials, (best,), rows = self.events(lines, 'trial'), self.events(lines, 'best'), self.rows('out/accuracy.csv')
         self.assertEqual(lines[-1], best)
         self.assertEqual((best['rungs'], best['metric'], best['trials'], best['known'], best['stopped']), ([1, 3], 'accuracy', 6, 0, False))
-        # One line each, as it ended.
+        # Each trial has one line, in the order in which trials ended.
         self.assertEqual([(t['trial'], t['stage'], t['seed'], t['from_epochs'], t['epochs']) for t in trials],
                          [(int(r['trial']), r['stage'], int(r['run_seed']), int(r['from_epoch']), int(r['to_epoch'])) for r in rows])
         for trial, row in zip(trials, rows):
@@ -49,13 +49,13 @@ class Search(Test):
         self.assertEqual({t['trial'] for t in trials}, set(range(6)))
         promoted = [t for t in trials if t['stage'] == 'search' and t['trial'] > 0 and t['epochs'] == 3]
         self.assertTrue(1 <= len(promoted) <= 2, promoted)
-        # The value is the best of the epochs that the run's own file has.
+        # The value is that of the best epoch in the run's own file.
         for trial in trials:
             name = f"{trial['trial']:03}" + (f"-{trial['seed']}" if trial['stage'] == 'final' else '')
             values = [float(r['val_accuracy']) for r in self.rows(f'out/trials/{name}/metrics.csv') if r['val_accuracy']]
             self.assertAlmostEqual(max(values[:trial['epochs']]), trial['value'], 7)
             self.assertEqual(trial['settings']['epochs'], 3)
-        # The choice is one of the trials, and the file has its settings.
+        # The chosen settings are those of one of the trials, and the file has them.
         chosen = [t['settings'] for t in trials if t['trial'] == best['trial']]
         self.assertIn(best['settings'], chosen)
         written = self.settings('out/best.ini')
@@ -68,24 +68,24 @@ class Search(Test):
             with open(self.path('out/best.ini')) as file:
                 self.assertRegex(file.readline(), r'^# (Not proven|Your settings stay)')
         self.assertIn('lr', best['importance'])
-        self.assertNotIn('augment.mix', best['importance']) # it is of images
+        self.assertNotIn('augment.mix', best['importance']) # it applies to images only
         self.assertEqual(sorted(os.listdir(self.path('out'))), ['accuracy.csv', 'best.ini', 'best.json', 'report.html', 'trials'])
-        # The final: the same seeds for each that took part.
+        # In the final, all candidates use the same seeds.
         final = [t for t in trials if t['stage'] == 'final']
         if best['final'][1:]:
             self.assertEqual({t['seed'] for t in final}, {2, 3})
             self.assertEqual({t['trial'] for t in final}, {c['trial'] for c in best['final']})
             for c in best['final'][1:]:
                 self.assertAlmostEqual(c['gain'], sum(a - b for a, b in zip(c['values'], best['final'][0]['values'])) / 2, 9)
-        # Runs of dynoctl, with their entries.
+        # The trials are runs of dynoctl with entries in the history.
         folders = {os.path.basename(run['folder']) for run in self.lines('runs', '--json') if run.get('folder')}
         self.assertEqual(folders, set(os.listdir(self.path('out/trials'))))
         self.run_it('export', '--settings', 'out', '--to', 'pytorch', '--out', 'script.py')
         self.run_it('train', '--settings', 'out/best.ini', '--epochs', '1', '--no-out', '-q')
 
     def test_stopping_at_rungs_costs_no_bit(self):
-        """A trial that was stopped and went on is the run that was never stopped; its value is that of
-        its best epoch, which with this learning rate is not the last."""
+        """A trial that was stopped and resumed is bit-identical to an uninterrupted run; its value
+        is that of its best epoch, which with this learning rate is not the last one."""
         high = ['--set', 'lr=1']
         lines = self.search(*high, '--trials', '1', '--out', 'out')
         self.run_it('train', *JOB, *high, '--out', 'whole', '-q')
@@ -109,7 +109,7 @@ class Search(Test):
         self.assertEqual((done.stdout, done.stderr), (b'', b''))
 
     def test_own_settings_that_diverge_are_a_result(self):
-        """Rates of 2000 times the usual one."""
+        """The learning rates are 2000 times the usual one."""
         lines = self.search('--set', 'lr=100', '--set', 'momentum=0.999', '--trials', '2', '--seeds', '1', '--out', 'out')
         first, second = self.events(lines, 'trial')[:2]
         self.assertEqual((first['trial'], first['outcome'], first['value']), (0, 'failed', None))
@@ -120,7 +120,7 @@ class Search(Test):
 
 
     def test_metrics_that_are_measured_on_request(self):
-        """The run's own file has their values only because the search names one."""
+        """The run's own file has values of this metric only because the search requests it."""
         lines = self.search('--trials', '1', '--out', 'out', metric='f1_macro')
         values = [float(r['val_f1_macro']) for r in self.rows('out/trials/000/metrics.csv') if r['val_f1_macro']]
         self.assertEqual(len(values), 3)
@@ -146,7 +146,8 @@ class Resume(Test):
             lines, interrupted = [], False
             for line in process.stdout:
                 lines.append(json.loads(line))
-                # Once: the search may be past the trial's next event already, and a second one would end it at once.
+                # One signal only: the search may have passed the trial's next event already, and a
+                # second signal would end it at once.
                 if lines[-1].get('trial') == 1 and not interrupted:
                     process.send_signal(signal.SIGINT)
                     interrupted = True

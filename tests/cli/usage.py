@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a user may get wrong: each is a usage error that names the option, exit 2, and nothing is
-written.  And names of any bytes."""
+"""Mistakes of a user: each is a usage error that names the option, exits with 2, and writes
+nothing.  Also names of any bytes."""
 import os, struct, subprocess, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -19,14 +19,14 @@ def chunk(kind, data):
     return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
 
 
-# 8x8 pixels, grey.
+# 8x8 grey pixels.
 PNG = (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 8, 8, 8, 0, 0, 0, 0))
        + chunk(b'IDAT', zlib.compress(bytes(72))) + chunk(b'IEND', b''))
 
 
 class Usage(Case):
     def refuse(self, *arguments, names):
-        """Exit 2 with the name in the words, and nothing in the folder."""
+        """Asserts exit code 2, the name in the message, and an empty folder."""
         done = self.run_it(*arguments, expect=2)
         words = done.stderr.decode()
         self.assertIn(names, words, arguments)
@@ -36,7 +36,8 @@ class Usage(Case):
         return words
 
     def homeless(self):
-        """No folder of the home can be made, and no XDG folder is named."""
+        """Returns an environment in which no folder can be made in the home and no XDG folder is
+        set."""
         environment = {key: value for key, value in self.environment.items() if not key.startswith('XDG_')}
         return dict(environment, HOME='/proc/nowhere')
 
@@ -65,7 +66,9 @@ class Usage(Case):
             for option in options:
                 for value in NUMBERS:
                     if value == '0x10' or (option, value) in (('seed', '-5'), ('batch', '1,5')):
-                        continue # C's way to write a number; a seed may be negative; bench takes lists
+                        # These accept numbers in C's notation; a seed may be negative; bench takes
+                        # lists.
+                        continue
                     with self.subTest(verb=verb, option=option, value=value):
                         self.refuse(verb, *VERBS[verb], f'--{option}', value, names=option)
 
@@ -138,7 +141,8 @@ class Failures(Case):
         self.assertIn('budget', done.stderr.decode())
 
     def test_a_plan_that_is_shrunk_fits_in_micro_batches(self):
-        """What train does with memory.shrink, plan says; without it neither starts."""
+        """plan reports the change that train makes with memory.shrink; without it neither
+        succeeds."""
         arguments = ['--data', 'builtin:shapes?size=16&samples=200&classes=4', '--model', 'mlp', '--set', 'batch_size=100', '--set', 'amp=false']
         whole, = self.lines('plan', *arguments, '--json')
         budget = ['--set', f'vram_budget={whole["total_bytes"] - whole["components"]["snapshot"] - 1}']
@@ -183,8 +187,8 @@ class Failures(Case):
 
 
 class Names(Case):
-    """A name may hold anything but a NUL and a slash: on the terminal it stays on its line and
-    colours nothing."""
+    """A name may hold any byte but NUL and slash; on the terminal it stays on one line and prints
+    no control sequences."""
     NAME = 'a\x1b[31mred\nsecond\r\x07\u202etxt\u0085'
 
     def assert_clean(self, done, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl watch and dynoctl sensors: plain, as JSON, and in a terminal of several sizes."""
+"""dynoctl watch and dynoctl sensors: as plain text, as JSON, and in terminals of several sizes."""
 import fcntl, os, pty, re, select, signal, struct, subprocess, termios, unittest
 from dynoctl import Case, PROGRAM, main
 
@@ -7,14 +7,15 @@ HEAD = 'step,epoch,loss,accuracy,lr,samples_per_s,step_ms,wait_data_ms,vram_byte
 ROW = '{0},1,{1},0.5,0.1,{2},10,4,1000000,{3},,,,\n'
 EPOCH = '{0},1,{1},0.5,0.1,{2},10,4,1000000,{3},1.5,0.4,1.25,0.625\n'
 SETTINGS = '[run]\nmodel=resnet18\ndata={0}\n\n[settings]\nepochs=4\nbatch_size=32\namp=false\nworkers=2\n'
-NOW = 2000000000  # for dynoctl, where a test says so
+NOW = 2000000000  # the time of day of dynoctl in some tests
 PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 WITH_PRELOAD = unittest.skipUnless(PRELOAD, 'a sanitizer must be the first library')
 ANSI = re.compile('\033\\[([?0-9;]*)([A-Za-z])')
 
 
 class Screen:
-    """The lines of a terminal, by the orders that a frame may use; any other is a failure."""
+    """Interprets the control sequences that a frame may use, and keeps the lines of the terminal;
+    any other sequence is a failure."""
     def __init__(self, width, height):
         self.width, self.height = width, height
         self.lines = [''] * height
@@ -64,12 +65,12 @@ class Watch(Case):
                 and name != 'core_busy_percent'] + ['gpu_throttle', 'gpu_other_processes', 'throttle_reasons', 'vram_own_source']
 
     def freeze(self, name):
-        """The run writes now, and from then on no time of day passes for dynoctl."""
+        """Sets the run's last write to NOW and stops the time of day of dynoctl there."""
         os.utime(self.path(f'{name}/metrics.csv'), (NOW, NOW))
         self.environment.update(LD_PRELOAD=PRELOAD, DYNO_TEST_NOW=str(NOW))
 
     def sample(self, name, head, row):
-        """The same, with such a row of its sensors."""
+        """Writes a row of sensors for the run and stops the time of day."""
         self.write(f'{name}/sensors.csv', f'{head}{NOW}{row[row.index(","):]}')
         self.freeze(name)
 
@@ -80,8 +81,9 @@ class Watch(Case):
         return name
 
     def in_terminal(self, width, height, *arguments, keys=b'q', until='q: quit', act=None, later=None, term='xterm'):
-        """What was printed until a text came (and, after act, another one; or a function of what was
-        printed since gives its end), what until the end, and how the program ended."""
+        """Returns the output until a text appears (and, after act, until another text, or until the
+        end that a function finds in the newer output), the output after that, and how the program
+        ended."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', height, width, 0, 0))
         before = termios.tcgetattr(slave)
@@ -119,7 +121,7 @@ class Watch(Case):
         try:
             while more := os.read(master, 65536):
                 text += more
-        except OSError:  # nobody has the other end open any more, and all is read
+        except OSError:  # the other end is closed, and all output was read
             pass
         os.close(master)
         os.close(ended)
@@ -174,7 +176,8 @@ class Watch(Case):
         self.assertIn('runs/one: no news for', self.run_it('watch', '--once', 'runs/one').stdout.decode())
 
     def test_steps_that_were_asked_for_end_it(self):
-        """Also past the epochs of the settings: of 7 steps an epoch 270 are 39, and not 4."""
+        """The limit may be past the epochs of the settings: 270 steps at 7 steps an epoch are 39
+        epochs, and not 4."""
         name = self.make_run(steps=30)
         self.write(f'{name}/facts.ini', '[run]\nsteps_per_epoch=7\nmax_steps=270\n')
         self.assertIn('epoch 1 of 39, step 30 of 270', self.run_it('watch', '--once').stdout.decode())
@@ -300,7 +303,8 @@ class Watch(Case):
             os.kill(process.pid, signal.SIGWINCH)
 
         def find_small(text):
-            """The end of a frame of the new size with the new row; one between may have one of both."""
+            """The end of a frame that has the new size and the new row; a frame in between may have
+            only one of them."""
             for frame in re.finditer('\033\\[1;1H((?!\033\\[1;1H).)*q: quit', text, re.S):
                 if 'step 31' in frame.group() and '\033[13;1H' not in frame.group():
                     return frame.end()
@@ -311,7 +315,8 @@ class Watch(Case):
         self.assertLessEqual(self.screen_of(last, 60, 12).most, 60)
 
     def test_a_run_that_is_resumed_has_its_new_settings(self):
-        """Twice: with fewer epochs of which steps are asked for, then with more and without a limit of steps."""
+        """The run is resumed twice: with fewer epochs and a limit of steps, then with more epochs
+        and no limit."""
         name = self.make_run()
         resumes = (3, 25, 31), (9, 0, 32)
         shown = []
@@ -324,7 +329,7 @@ class Watch(Case):
             self.write(f'{name}/metrics.csv', ROW.format(step, 0.05, 160, step / 2), 'a')
 
         def find_all(text):
-            """The second frame with the row that came last: what it shows was read after all of it was written."""
+            """The second frame with the last row: it was read after the whole row was written."""
             frames = [found for found in re.finditer('\033\\[1;1H.*?(?=\033\\[1;1H)', text, re.S) if f'step {resumes[len(shown)][2]}' in found.group()]
             if len(frames) < 2:
                 return None
