@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stopping and going on to the same bits; damaged and foreign files; full disks; leftovers. */
+/* Stopping and resuming with equal bits; damaged and foreign files; full disks; leftovers. */
 #include "checkpoint.h"
 #include "file.h"
 #include "planjob.h"
@@ -27,7 +27,7 @@ job_of (const char *model, const char *data, const char *folder)
   DynoJob *job = test_job (model, data);
 
   job->out_dir = g_strdup (folder);
-  test_job_set (job, "epochs=3", NULL); /* of 5 steps each */
+  test_job_set (job, "epochs=3", NULL); /* 5 steps per epoch */
   return job;
 }
 
@@ -44,8 +44,8 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* Two checkpoints hold the same: tensors, of the optimizer and the loss scale too, and where the run
- * stands, but for times. */
+/* Two checkpoints are equal in the tensors, including those of the optimizer and the loss scale,
+ * and in the position of the run; times may differ. */
 static void
 assert_same_checkpoint (const char *a, const char *b)
 {
@@ -74,7 +74,7 @@ assert_same_checkpoint (const char *a, const char *b)
                        dyno_safetensors_get_metadata (other, keys->pdata[i]));
 }
 
-/* Two logs have the same epochs, and each has the means of its own steps. */
+/* Two logs have the same epochs, and each log has the means of its own steps. */
 static void
 assert_same_epochs (const char *a, const char *b)
 {
@@ -117,8 +117,8 @@ assert_same_epochs (const char *a, const char *b)
     }
 }
 
-/* Stopped at a step and resumed, and that again, a run ends in the weights, losses, log and
- * checkpoint of one that was left alone.  changes: settings, with blanks between. */
+/* A run that is stopped at a step and resumed, twice, ends with the weights, losses, log and
+ * checkpoint of an uninterrupted run.  changes: settings, separated by blanks. */
 static void
 check_resume_of (const char *model, const char *data, const char *changes)
 {
@@ -134,7 +134,7 @@ check_resume_of (const char *model, const char *data, const char *changes)
   for (guint i = 0; i < 2; i++)
     {
       DynoJob *job = i ? part : whole;
-      gboolean lion = g_str_equal (changes, "optimizer=lion"); /* which is warned of a high rate */
+      gboolean lion = g_str_equal (changes, "optimizer=lion"); /* warns of a high learning rate */
 
       for (guint k = 0; list[k]; k++)
         test_job_set (job, list[k], NULL);
@@ -146,7 +146,7 @@ check_resume_of (const char *model, const char *data, const char *changes)
     }
   test_run_good (&first, whole);
   g_assert_cmpuint (first.losses->len, ==, 15);
-  /* one for each epoch, or fewer, where writing takes longer */
+  /* one for each epoch; fewer where writing takes longer than an epoch */
   g_assert_cmpuint (first.checkpoints, >=, 1);
   g_assert_cmpuint (first.checkpoints, <=, 3);
   for (guint stop = 2; at < 15; stop += 5)
@@ -186,7 +186,7 @@ take_rate (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   g_array_append_val ((GArray *) data, step->lr);
 }
 
-/* Where the checkpoint in a folder stands, in steps of a job. */
+/* The position of the checkpoint in a folder, in steps of a job. */
 static guint64
 place_of (const char *folder, const DynoJob *job, gint64 step_samples, guint64 *steps)
 {
@@ -205,9 +205,9 @@ place_of (const char *folder, const DynoJob *job, gint64 step_samples, guint64 *
                / (guint64) (job->settings.batch_size * job->settings.accumulate);
 }
 
-/* Ended anywhere and gone on with steps of another size, twice, a run has the learning rates of its
- * place in the samples of its epochs: none of zero, none that rises again, and the last of its
- * schedule at its end. */
+/* A run that is stopped anywhere and resumed with steps of another size, twice, has the learning
+ * rates of its position in the samples of its epochs: none is zero, none rises again, and the last
+ * step has the end of the schedule. */
 static void
 test_resume_with_other_steps (void)
 {
@@ -256,8 +256,8 @@ test_resume_with_other_steps (void)
   test_remove_tree (folder);
 }
 
-/* A run that has ended and is made longer says the rate that it had and the one that it goes on at,
- * or keeps it where schedule_epochs says so. */
+/* A finished run with more epochs reports its earlier rate and the one at which it goes on, or
+ * keeps the rate where schedule_epochs is set. */
 static void
 test_longer_run (void)
 {
@@ -306,14 +306,14 @@ test_resume_sgd (void)
   check_resume ("simplecnn", "optimizer=sgd");
 }
 
-/* With values to predict, by their mean and deviation. */
+/* The targets are values, with their mean and deviation. */
 static void
 test_resume_adamw (void)
 {
   check_resume_of ("mlp", POSES, "optimizer=adamw");
 }
 
-/* The bias corrections go on, too. */
+/* The bias corrections are resumed, too. */
 static void
 test_resume_adam (void)
 {
@@ -332,7 +332,7 @@ test_resume_lion (void)
   check_resume_of ("mlp", SHAPES, "optimizer=lion");
 }
 
-/* With sequences of several lengths. */
+/* The data are sequences of several lengths. */
 static void
 test_resume_lstm (void)
 {
@@ -345,15 +345,15 @@ test_resume_amp (void)
   check_resume ("simplecnn", "amp=true");
 }
 
-/* --- a pause that gives the device back ------------------------------------------------------- */
+/* --- a pause that releases the device -------------------------------------------------------- */
 
 typedef struct {
   DynoDevice *device;
-  guint64 at;             /* after this step it is asked for */
-  guint64 again;          /* and after this one; 0: once alone */
-  gboolean pause_first;   /* in a pause */
-  gboolean stop;          /* instead of resuming */
-  const char *checkpoint; /* is away when the run is resumed first; or NULL */
+  guint64 at;             /* the step after which the release is requested */
+  guint64 again;          /* the step of a second release; 0: none */
+  gboolean pause_first;   /* the release is requested during a pause */
+  gboolean stop;          /* the run is stopped and not resumed */
+  const char *checkpoint; /* a file that is missing at the first resume; or NULL */
   guint released, n_warnings;
   DynoSessionState state;
   GArray *losses;
@@ -373,7 +373,7 @@ take_release_event (Release *r, DynoSession *session, const DynoEvent *event)
   if (event->type == DYNO_EVENT_STEP)
     {
       g_array_append_val (r->losses, event->step.loss);
-      /* The run may be over before its last steps are seen here. */
+      /* The run may have ended before this thread sees its last steps. */
       if (event->step.step <= r->at)
         g_assert_cmpuint (dyno_device_get_allocated_total (r->device), >, 0);
       if (event->step.step == r->at && r->pause_first)
@@ -415,7 +415,7 @@ run_released (Release *r, const DynoJob *job)
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDevice) device = dyno_device_open (&(DynoDeviceParams){ 0 }, &error);
   g_autoptr (DynoSession) session = dyno_session_new (job);
-  /* of one event: the run is no more than some steps ahead of what is seen here */
+  /* a queue of one event, so that the run is only a few steps ahead of this thread */
   DynoEventQueue *events = dyno_session_add_queue (session, 1, TRUE);
   gboolean done = FALSE;
 
@@ -434,9 +434,9 @@ run_released (Release *r, const DynoJob *job)
     }
 }
 
-/* In the middle of an epoch, from a run or from a pause: losses, weights and log are those of a run
- * that was left alone.  What was saved is what it goes on from: while that cannot be had it stays
- * paused. */
+/* Released in the middle of an epoch, while running or paused, a run has the losses, weights and
+ * log of an uninterrupted run.  It resumes from its checkpoint, and stays paused while the file
+ * cannot be read. */
 static void
 test_released_goes_on_to_the_same_bits (void)
 {
@@ -472,7 +472,7 @@ test_released_goes_on_to_the_same_bits (void)
   test_remove_tree (part_dir);
 }
 
-/* The second time what was saved is that of the second time. */
+/* The second release resumes from the checkpoint of the second release. */
 static void
 test_released_twice (void)
 {
@@ -500,7 +500,7 @@ test_released_twice (void)
   test_remove_tree (part_dir);
 }
 
-/* Weights and checkpoint are there without the device. */
+/* The stopped run writes weights and checkpoint without the device. */
 static void
 test_released_can_be_stopped (void)
 {
@@ -518,7 +518,7 @@ test_released_can_be_stopped (void)
   test_remove_tree (folder);
 }
 
-/* Without a folder for a checkpoint it is a pause like any other. */
+/* Without a folder for a checkpoint, a release is an ordinary pause. */
 static void
 test_unsaved_is_not_released (void)
 {
@@ -532,22 +532,22 @@ test_unsaved_is_not_released (void)
   g_array_unref (r.losses);
 }
 
-/* Frozen, with a batch norm among it, and a head with a learning rate of its own. */
+/* Frozen layers, including a batch norm, and a head with its own learning rate. */
 static void
 test_resume_frozen (void)
 {
   check_resume ("simplecnn", "model.freeze=0,1,5.bias");
 }
 
-/* The averages go on as well, of running statistics too, also where vectors lie together in the flat
- * memory. */
+/* The averages are resumed, also those of running statistics, and also where vectors are stored
+ * together in flat memory. */
 static void
 test_resume_average (void)
 {
   check_resume ("simplecnn", "ema_decay=0.9 weight_decay.norms=false");
 }
 
-/* What is not frozen any more goes on with no moments, and says so. */
+/* A layer that is no longer frozen goes on without moments, with a warning. */
 static void
 test_resume_thawed (void)
 {
@@ -570,8 +570,8 @@ test_resume_thawed (void)
 
 /* --- averages, early stop --------------------------------------------------------------------- */
 
-/* Validation is of the averages, and what is saved as the last weights are they: weights that are
- * trained no further have that validation. */
+/* The averages are validated and are saved as the last weights: a run that starts from these with
+ * lr=0 has the same validation. */
 static void
 test_average_is_validated_and_saved (void)
 {
@@ -588,7 +588,7 @@ test_average_is_validated_and_saved (void)
   test_remove_tree (folder);
 }
 
-/* Without a gain for two epochs it ends, as a run that is through; and stays so when resumed. */
+/* After two epochs without a gain the run ends as finished, and stays finished when resumed. */
 static void
 test_early_stop (void)
 {
@@ -613,7 +613,7 @@ test_early_stop (void)
   test_remove_tree (folder);
 }
 
-/* Gains that are smaller than asked for do not count, larger ones do. */
+/* Gains below the configured minimum do not count, larger ones do. */
 static void
 test_early_stop_by_gain (void)
 {
@@ -689,8 +689,8 @@ test_one_bit_is_seen (void)
   g_autofree char *previous = in_folder (folder, DYNO_CHECKPOINT_NAME_PREVIOUS);
   g_autoptr (DynoJob) job = job_in ("mlp", folder);
 
-  /* A run leaves the checkpoint of its end, but of the epochs before it only those that the saver
-   * had time for: the one of another part is there in any case. */
+  /* A run saves the checkpoint of its end, but of earlier epochs only those for which the saver had
+   * time.  With a second part of the run, the previous checkpoint exists in any case. */
   run_once (job);
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=4", NULL);
@@ -699,7 +699,7 @@ test_one_bit_is_seen (void)
   expect_error (job, "previous");
   g_free (job->resume);
   job->resume = g_strdup (previous);
-  run_once (job); /* the one before is whole */
+  run_once (job); /* the previous one is complete */
   test_remove_tree (folder);
 }
 
@@ -758,7 +758,7 @@ test_weights_roundtrip (void)
   run_once (job);
   again->weights_in = g_strdup (weights_a);
   again->max_steps = 1;
-  /* a step that moves nothing but the running statistics */
+  /* a step that changes only the running statistics */
   test_job_set (again, "lr=0", "weight_decay=0", NULL);
   run_once (again);
   file = dyno_safetensors_open (weights_b, 0, NULL);
@@ -783,7 +783,7 @@ test_weights_roundtrip (void)
   test_remove_tree (b);
 }
 
-/* Whatever comes after it, and however that ends, the best epoch's weights stay. */
+/* The weights of the best epoch stay, whatever comes after it, and however the run ends. */
 static void
 check_best (gboolean diverges)
 {
@@ -807,7 +807,7 @@ check_best (gboolean diverges)
   test_job_set (job, "epochs=9", NULL);
   if (diverges)
     test_job_set (job, "lr=100", "momentum=0.99", NULL);
-  else /* the weights fade away */
+  else /* the weights decay */
     test_job_set (job, "lr=0.2", "momentum=0", "clip_norm=0.001", "weight_decay=1", NULL);
   test_run (&spoilt, job, NULL, NULL);
   if (diverges)
@@ -839,8 +839,8 @@ test_best_outlives_divergence (void)
   check_best (TRUE);
 }
 
-/* Without a folder the best weights wait in memory for the end: here those of the first epoch,
- * since after it they fade away. */
+/* Without a folder the best weights are kept in memory until the end.  Here they are those of the
+ * first epoch, since weights decay after it. */
 static void
 test_best_without_folder (void)
 {
@@ -881,7 +881,7 @@ copy_to (const char *from, const char *to)
   g_assert_true (g_file_set_contents (to, bytes, (gssize) size, NULL));
 }
 
-/* Weights that another run left where this one goes on, or beside its checkpoint, are never its
+/* Weights of another run in the folder of a resumed run, or beside its checkpoint, never become its
  * best. */
 static void
 test_best_of_another_run_is_not_adopted (void)
@@ -902,7 +902,7 @@ test_best_of_another_run_is_not_adopted (void)
   run_once (other);
   test_run_clear (&run);
 
-  /* Nothing better comes, so the best is that of the first part. */
+  /* No later epoch is better, so the best is that of the first part. */
   test_job_set (job, "epochs=3", "lr=0", "weight_decay=0", NULL);
   job->resume = g_strdup (own);
   g_free (g_steal_pointer (&job->out_dir));
@@ -942,7 +942,7 @@ test_other_weights_are_named (void)
   test_remove_tree (a);
 }
 
-/* A weights file with a NaN in one of its tensors. */
+/* Puts a NaN into a tensor of a weights file. */
 static void
 spoil (const char *path, const char *name)
 {
@@ -960,7 +960,7 @@ spoil (const char *path, const char *name)
   g_assert_true (g_file_set_contents (path, text, (gssize) size, NULL));
 }
 
-/* A state with a NaN replaces neither checkpoint nor weights, and the run says so. */
+/* A state with a NaN replaces neither the checkpoint nor the weights, and the run reports it. */
 static void
 test_state_that_is_not_finite_is_not_saved (void)
 {
@@ -977,7 +977,7 @@ test_state_that_is_not_finite_is_not_saved (void)
 
   test_job_set (job, "epochs=1", NULL);
   run_once (job);
-  spoil (spoilt, "1.running_mean"); /* which training does not read: the loss is finite */
+  spoil (spoilt, "1.running_mean"); /* training does not read this tensor, so the loss is finite */
   test_job_set (good, "epochs=1", "lr=0.01", NULL);
   run_once (good);
   g_assert_true (g_file_get_contents (weights, &text, &size, NULL)
@@ -1007,7 +1007,7 @@ file_size (const char *path)
   return g_stat (path, &status) == 0 ? (guint64) status.st_size : 0;
 }
 
-/* Temporary files, which nothing may leave. */
+/* Counts temporary files, none of which may be left. */
 static guint
 count_leftovers (const char *folder)
 {
@@ -1020,8 +1020,8 @@ count_leftovers (const char *folder)
   return n;
 }
 
-/* From the end of the first save to that of the second: five steps are an epoch, and a pause comes
- * after the two steps that may be in flight. */
+/* Limits the size of files from the end of the first save to that of the second.  An epoch has five
+ * steps, and a pause begins after the two steps that may be in flight. */
 static void
 limit_files (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
@@ -1054,8 +1054,8 @@ count_warnings (const TestRun *run, const char *word)
   return n;
 }
 
-/* No row can be appended in the second and third epoch: that is said once, and so is that it works
- * again; no row is lost. */
+/* No row can be appended in the second and third epoch.  The failure is reported once, and so is
+ * the recovery; no row is lost. */
 static void
 test_full_disk_and_log (void)
 {
@@ -1076,8 +1076,8 @@ test_full_disk_and_log (void)
   test_remove_tree (folder);
 }
 
-/* The disk is full in the second epoch: the run goes on, the checkpoint of the first stays, and a
- * later one is saved again. */
+/* The disk is full in the second epoch: the run goes on, the checkpoint of the first epoch stays,
+ * and a later checkpoint is saved. */
 static void
 test_full_disk (void)
 {
@@ -1091,7 +1091,7 @@ test_full_disk (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
   g_assert_cmpuint (run.losses->len, ==, 20);
   g_assert_cmpuint (count_warnings (&run, "checkpoint was not saved"), ==, 1);
-  /* The third may be overtaken by the fourth, while it waits for its turn. */
+  /* The fourth checkpoint may replace the third, while this waits to be written. */
   g_assert_cmpuint (run.checkpoints, >=, 2);
   g_assert_cmpuint (run.checkpoints, <, 4);
   g_assert_cmpuint (file_size (path), >, 20000);
@@ -1099,7 +1099,7 @@ test_full_disk (void)
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=5", NULL);
   test_run_good (&resumed, job);
-  g_assert_cmpuint (resumed.losses->len, ==, 5); /* it was the state of the end */
+  g_assert_cmpuint (resumed.losses->len, ==, 5); /* the checkpoint has the state of the end */
   test_remove_tree (folder);
 }
 
@@ -1118,7 +1118,7 @@ test_folder_that_cannot_be_written (void)
   test_remove_tree (folder);
 }
 
-/* What a killed run left is removed; what others put there stays. */
+/* Temporary files of a killed run are removed; files of others stay. */
 static void
 test_leftovers (void)
 {
@@ -1143,7 +1143,7 @@ test_leftovers (void)
   test_remove_tree (folder);
 }
 
-/* --- in mid-epoch ----------------------------------------------------------------------------- */
+/* --- in the middle of an epoch --------------------------------------------------------------- */
 
 static guint64
 step_of (const char *checkpoint, guint64 *epoch_step)
@@ -1156,19 +1156,19 @@ step_of (const char *checkpoint, guint64 *epoch_step)
   return g_ascii_strtoull (dyno_safetensors_get_metadata (file, "step"), NULL, 10);
 }
 
-/* A checkpoint that was due at one of the first steps is with the saver's thread by the twentieth,
- * and no later step is made before it is there. */
+/* A checkpoint that is due at one of the first steps has been passed to the saver's thread by the
+ * twentieth step, and the session takes no later step before the file is written. */
 static void
 end_when_saved (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
   while (step->step >= 20 && !g_file_test (data, G_FILE_TEST_EXISTS))
     g_usleep (1000);
   if (g_file_test (data, G_FILE_TEST_EXISTS))
-    dyno_session_stop (session, TRUE); /* saves no more */
+    dyno_session_stop (session, TRUE); /* saves nothing more */
 }
 
-/* Ended at once after a save in the middle of an epoch, with steps in flight behind it, a run goes
- * on to the bit. */
+/* A run that is ended at once after a save in the middle of an epoch, with later steps in flight,
+ * is resumed bit-identically. */
 static void
 check_mid_epoch (const char *change)
 {
@@ -1253,8 +1253,7 @@ truncate_data (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     g_assert_cmpint (truncate (data, 1000), ==, 0);
 }
 
-/* Data that cannot be read any more ends the run, which has saved what it had learned and goes on
- * from there. */
+/* Data that become unreadable end the run, which saves its state and can be resumed from there. */
 static void
 test_error_saves (void)
 {
@@ -1290,11 +1289,11 @@ test_error_saves (void)
 /* --- before the first step -------------------------------------------------------------------- */
 
 typedef struct {
-  const char *folder, *data; /* data: to be cut off once it is open; NULL: it stays */
+  const char *folder, *data; /* data: a file to truncate once it is open; NULL: none */
   char *before;
 } Watch;
 
-/* A line per file of a folder: its name and a hash of its bytes. */
+/* A line for each file of a folder: its name and a hash of its contents. */
 static char *
 contents_of (const char *folder)
 {
@@ -1327,7 +1326,7 @@ assert_unchanged (const Watch *watch)
   g_assert_cmpstr (now, ==, watch->before);
 }
 
-/* On the session's thread. */
+/* Runs in the session's thread. */
 static void
 watch_folder (DynoEvent *event, gpointer data)
 {
@@ -1340,7 +1339,7 @@ watch_folder (DynoEvent *event, gpointer data)
 }
 static const DynoObserver folder_watcher = { .event = watch_folder };
 
-/* Resumes and ends before the first step: stopped where it has paused for that, or without data. */
+/* Resumes a run that ends before its first step: by a stop in a pause, or for lack of data. */
 static void
 check_no_step (const DynoJob *job, Watch *watch)
 {
@@ -1369,8 +1368,8 @@ check_no_step (const DynoJob *job, Watch *watch)
   g_clear_pointer (&watch->before, g_free);
 }
 
-/* A run that goes on from another folder, and does not come to a step, leaves the files in its own
- * folder as another run left them; one that makes a step has the best weights in its folder. */
+/* A run that is resumed from another folder and takes no step leaves the files of a previous run in
+ * its own folder unchanged; a run that takes a step has the best weights in its folder. */
 static void
 test_resumed_without_a_step_changes_nothing (void)
 {
@@ -1402,14 +1401,14 @@ test_resumed_without_a_step_changes_nothing (void)
 
   write_npy (x, "|u1", "128, 8, 8, 3", 128 * 192);
   test_run_good (&run, job);
-  g_assert_cmpuint (run.best_epoch, ==, 1); /* lr is 0: the second is no better */
+  g_assert_cmpuint (run.best_epoch, ==, 1); /* lr is 0, so the second epoch is no better */
   test_assert_same_file (placed, best);
   test_remove_tree (folder);
 }
 
-/* A run that is through says so when it is resumed, and nothing of it is written anew; only the
- * weights that were asked for elsewhere are.  With more epochs it goes on.  One that was killed
- * before it had left all is brought to its end. */
+/* Resuming a finished run reports that it is finished and rewrites none of its files; only weights
+ * that are requested elsewhere are written.  With more epochs the run goes on.  A run that was
+ * killed before it had written all files is completed. */
 static void
 check_nothing_left (const char *setting, gint64 max_steps, const char *words)
 {
@@ -1425,7 +1424,7 @@ check_nothing_left (const char *setting, gint64 max_steps, const char *words)
   test_run_good (&run, job);
   before = contents_of (folder);
   job->resume = g_strdup (folder);
-  job->settings.checkpoint_minutes = 3; /* settings.ini would say so */
+  job->settings.checkpoint_minutes = 3; /* settings.ini would record it */
   job->weights_out = g_strdup (other);
   test_run_good (&again, job);
   g_assert_cmpuint (again.losses->len, ==, 0);
@@ -1471,7 +1470,8 @@ test_mid_epoch (void)
   check_mid_epoch (NULL);
 }
 
-/* Where the plan has no room for a snapshot, saving waits, and saves the same. */
+/* Where the plan has no room for a snapshot, saving makes training wait, and saves the same
+ * state. */
 static void
 test_without_room (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session makes of its data: the scale that values are fed at, the axes of arrays. */
+/* How a session prepares its data: the scale of the input values, the axes of arrays. */
 #include "classweights.h"
 #include "npyfile.h"
 #include "train-error.h"
@@ -39,8 +39,8 @@ loss_of (const TestRun *run, guint step)
   return g_array_index (run->losses, double, step);
 }
 
-/* Bytes train as the floats of a 255th do, and with data.normalise=false as the floats of the same
- * numbers. */
+/* Bytes train like floats of value / 255, and with data.normalise=false like floats of the same
+ * value. */
 static void
 test_bytes_are_scaled_unless_told (void)
 {
@@ -78,7 +78,7 @@ test_bytes_are_scaled_unless_told (void)
   test_remove_tree (folder);
 }
 
-/* data.layout reaches the data set that a session opens. */
+/* data.layout applies to the data set that a session opens. */
 static void
 test_axes_are_those_of_the_setting (void)
 {
@@ -110,7 +110,7 @@ test_axes_are_those_of_the_setting (void)
   test_remove_tree (folder);
 }
 
-/* Settings that a data set is opened with go with the job. */
+/* Settings for opening a data set are part of the job. */
 static void
 test_dataset_is_opened_as_the_job_says (void)
 {
@@ -132,7 +132,7 @@ test_dataset_is_opened_as_the_job_says (void)
   g_assert_false (params.links || params.one_class);
 }
 
-/* One class: refused, or trained with a word of warning. */
+/* Data of one class are refused, or trained on with a warning. */
 static void
 test_one_class_on_request (void)
 {
@@ -168,8 +168,8 @@ shrink (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     g_assert_cmpint (truncate (s->path, (off_t) s->bytes), ==, 0);
 }
 
-/* A file that loses its end in mid-run is no signal: a few records are replaced, many end the run
- * with an error of the data. */
+/* A file that is truncated during a run raises no signal: a few missing records are replaced, many
+ * end the run with a data error. */
 static void
 test_array_that_shrinks_in_mid_run (void)
 {
@@ -201,7 +201,7 @@ test_array_that_shrinks_in_mid_run (void)
     }
 }
 
-/* A picture whose head is good; `bytes` of its pixels are there. */
+/* A picture with a valid header and `bytes` bytes of its pixels. */
 static void
 put_bmp (const char *folder, const char *name, gsize bytes)
 {
@@ -218,7 +218,7 @@ put_bmp (const char *folder, const char *name, gsize bytes)
   g_assert_true (g_file_set_contents (path, (const char *) file, (gssize) (54 + bytes), NULL));
 }
 
-/* A sample that only the validation reads is reported like any other. */
+/* An unreadable sample of the validation part is reported like any other. */
 static void
 test_unreadable_in_validation_is_reported (void)
 {
@@ -240,7 +240,7 @@ test_unreadable_in_validation_is_reported (void)
   test_remove_tree (folder);
 }
 
-/* Padded and flattened, an MLP learns them; the pad and the length are no input of their own. */
+/* An MLP learns padded and flattened sequences; padding and length are no inputs of their own. */
 static void
 test_sequences_are_learned (void)
 {
@@ -253,7 +253,7 @@ test_sequences_are_learned (void)
   g_assert_cmpfloat (run.best_val_accuracy, >, 0.8);
 }
 
-/* A folder of arrays with 4 to 11 steps: they are padded up to the longest one. */
+/* A folder of arrays with 4 to 11 steps; they are padded to the longest one. */
 static void
 test_sequences_of_several_lengths (void)
 {
@@ -291,7 +291,7 @@ test_flip_of_sequences_is_refused (void)
   g_assert_nonnull (strstr (run.error->message, "augment.flip"));
 }
 
-/* Values have no classes to even out. */
+/* Values have no classes to balance. */
 static void
 test_balance_of_values_is_refused (void)
 {
@@ -315,7 +315,7 @@ test_balance_of_values_is_refused (void)
 
 #define N_WEIGHED 8
 
-/* Samples whose losses differ, of two classes in their order. */
+/* Samples with different losses, of two classes with these labels. */
 static DynoJob *
 weighed_job (const char *folder, const gint64 labels[N_WEIGHED])
 {
@@ -346,7 +346,7 @@ find_losses (const DynoJob *job, double losses[N_WEIGHED])
     losses[i] = loss_of (&run, i);
 }
 
-/* Each step of four samples has the mean over their weights, as PyTorch's cross entropy. */
+/* Each step of four samples has the weighted mean of its losses, as PyTorch's cross entropy has. */
 static void
 check_weighed (const DynoJob *job, const double losses[N_WEIGHED], const gint64 labels[N_WEIGHED],
                const double weights[2])
@@ -370,7 +370,7 @@ check_weighed (const DynoJob *job, const double losses[N_WEIGHED], const gint64 
     }
 }
 
-/* What each sample counts: as many times as its class is rarer. */
+/* The weight of a sample is proportional to the rarity of its class. */
 static void
 test_class_weights_even_out (void)
 {
@@ -390,8 +390,8 @@ test_class_weights_even_out (void)
   test_remove_tree (folder);
 }
 
-/* Weights that are given, in the order of the classes or by their names: as they are to each other,
- * whatever factor they have in common. */
+/* Weights are given in the order of the classes or by their names; only their ratios matter, not a
+ * common factor. */
 static void
 test_given_class_weights (void)
 {
@@ -412,8 +412,8 @@ test_given_class_weights (void)
   test_remove_tree (folder);
 }
 
-/* Weights that are larger by a factor train the same: to the bit where it is a power of two.  Of
- * micro-batches that are added up each has the mean of its own. */
+/* Weights with a common factor train the same, bit for bit where the factor is a power of two.
+ * With accumulation, each micro-batch has the mean over its own weights. */
 static void
 test_common_factor (void)
 {
@@ -501,7 +501,8 @@ test_class_weights_are_checked (void)
     }
 }
 
-/* A comma within a name ends no item: the longest name that is a class counts. */
+/* A comma within a name separates nothing: the longest prefix that is the name of a class is
+ * taken. */
 static void
 test_class_weights_of_names_with_commas (void)
 {
@@ -538,7 +539,8 @@ test_class_weights_of_names_with_commas (void)
     }
 }
 
-/* Refused before anything is planned: together with balanced ones, and where there are no classes. */
+/* Class weights are refused before anything is planned: together with balanced sampling, and where
+ * there are no classes. */
 static void
 test_class_weights_that_do_not_fit (void)
 {
@@ -561,8 +563,8 @@ test_class_weights_that_do_not_fit (void)
     }
 }
 
-/* A small network tells the heads' poses far better than their means do: 25.7, 15.6 and 11.7 degrees
- * are the mean errors of those. */
+/* A small network estimates the heads' poses far better than the mean pose does, whose errors are
+ * 25.7, 15.6 and 11.7 degrees. */
 static void
 test_poses_are_learned (void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The exchange by itself: two ranks, each with a device and a program of its own, in threads. */
+/* The gradient exchange without a session: two ranks, each with a device and a program of its own,
+ * in threads. */
 #include "exchange.h"
 #include "build.h"
 #include "comm-test.h"
@@ -16,15 +17,15 @@
 #define BATCH 4
 #define RANKS 2
 
-/* A rank's net, or a process's that is alone. */
+/* The network of a rank, or of a single process. */
 typedef struct {
   DynoDevice *device;
   DynoBuild *build;
   DynoProgram *program;
-  DynoExchange *exchange; /* NULL: alone */
+  DynoExchange *exchange; /* NULL: a single process */
 } Net;
 
-/* What a rank leaves. */
+/* The results of a rank. */
 typedef struct {
   guint8 *bytes[DYNO_SPACE_N];
   gsize size[DYNO_SPACE_N];
@@ -34,12 +35,12 @@ typedef struct {
 
 typedef struct {
   gboolean amp, half;
-  guint device_ranks; /* bits: which ranks convert on the device */
-  guint refused;      /* bits: of which ranks the device has no memory for it */
-  gboolean peers;     /* from device to device */
+  guint device_ranks; /* bit mask of the ranks that convert on the device */
+  guint refused;      /* bit mask of the ranks whose device has no memory for the conversion */
+  gboolean peers;     /* the exchange is between devices */
   gboolean used[RANKS];
   guint steps;
-  float divisor[RANKS]; /* of the loss, times the samples of all ranks */
+  float divisor[RANKS]; /* divisor of the loss, times the samples of all ranks */
   Left left[RANKS];
 } Case;
 
@@ -90,7 +91,7 @@ net_clear (Net *net)
   dyno_device_unref (net->device);
 }
 
-/* The samples are those of the micro-step. */
+/* Fills in the samples of the micro-step. */
 static void
 fill_input (Net *net, guint slot, guint step, guint micro_step, float divisor)
 {
@@ -177,8 +178,8 @@ run_rank (DynoComm *comm, gpointer data)
   net_clear (&net);
 }
 
-/* One process that adds both ranks' batches up; states[r]: its running statistics after the batch
- * of rank r alone. */
+/* One process that accumulates the batches of both ranks; states[r]: its running statistics after
+ * the batch of rank r only. */
 static void
 run_alone (Left *left, guint steps, Left *states)
 {
@@ -238,8 +239,8 @@ clear_case (Case *c)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Case, clear_case)
 
-/* Parameters are those of one process that adds up, on all ranks the same; running statistics after
- * a step are the mean of what the ranks would have alone. */
+/* Parameters equal those of one accumulating process and are the same on all ranks; running
+ * statistics after a step are the mean of those that each rank would have on its own. */
 static void
 test_sums (void)
 {
@@ -265,7 +266,7 @@ test_sums (void)
     g_assert_cmpfloat (mean[i], ==, 0.5f * (s[0][i] + s[1][i]));
 }
 
-/* Half the bytes, and nearly the same parameters. */
+/* The exchange takes half of the bytes, and gives nearly the same parameters. */
 static void
 test_half (void)
 {
@@ -289,7 +290,8 @@ test_half (void)
   g_assert_cmpuint (states, <, half.left[0].times.bytes / 2);
 }
 
-/* On the host, on the device, and on one rank each where the other has no memory: equal bits. */
+/* Conversion on the host, on the device, and on one rank each where the other has no memory for it
+ * gives equal bits. */
 static void
 test_on_device (void)
 {
@@ -318,11 +320,13 @@ test_on_device (void)
     }
 }
 
-/* What overflows on one rank is skipped on all, with the same loss scale after. */
+/* A step that overflows on one rank is skipped on all, and the loss scale after it is the same on
+ * all. */
 static void
 test_overflow (void)
 {
-  for (guint way = 0; way < 3; way++) /* fp32; fp16 by the host, by the device */
+  /* Fp32; fp16 converted by the host; fp16 converted by the device. */
+  for (guint way = 0; way < 3; way++)
     {
       g_auto (Case) before = { .amp = TRUE, .steps = 0 }, c = { .amp = TRUE,
                                                                 .half = way > 0,
@@ -355,8 +359,8 @@ assert_same (const Case *a, const Case *b)
                        b->left[rank].bytes[spaces[k]], b->left[rank].size[spaces[k]]);
 }
 
-/* From device to device: the bits of the way through the host, in as many bytes, by copies that are
- * waited for. */
+/* The exchange between devices gives the bits of the exchange through the host, with as many bytes,
+ * and waits for its copies. */
 static void
 test_peers (void)
 {
@@ -390,7 +394,7 @@ test_peers (void)
   g_unsetenv ("DYNO_PEER_COPIES");
 }
 
-/* Where one rank cannot, all go through the host. */
+/* If one rank cannot copy between devices, all ranks exchange through the host. */
 static void
 test_no_peers (void)
 {
@@ -463,7 +467,7 @@ run_failing (DynoComm *comm, gpointer data)
   net_clear (&net);
 }
 
-/* A rank that ends in the midst of a step holds no other one up, and all can be freed. */
+/* A rank that ends during a step blocks no other rank, and everything can be freed. */
 static void
 test_failure (void)
 {
@@ -473,7 +477,8 @@ test_failure (void)
   g_unsetenv ("DYNO_PEER_COPIES");
 }
 
-/* Values at every border, each neighbour of every fp16 value and of every middle of two, and noise. */
+/* Values at every boundary, the neighbours of every fp16 value and of every midpoint of two, and
+ * noise. */
 static float *
 make_values (guint *n)
 {
@@ -539,7 +544,8 @@ run_conversion (DynoDevice *device, gboolean pack, DynoBuffer *from, DynoBuffer 
   dyno_command_free (command);
 }
 
-/* To the bit, NaN but for its payload; nothing is written before or behind. */
+/* The conversion is exact to the bit, except for the payload of NaN; nothing is written outside of
+ * the range. */
 static void
 test_conversion (void)
 {
@@ -570,7 +576,7 @@ test_conversion (void)
     }
   for (guint i = 0; i < 16; i++)
     g_assert_true (got[i] == 0x5a5a && got[16 + n + i] == 0x5a5a);
-  for (guint i = 0; i < 0x10000; i++) /* back: every one there is */
+  for (guint i = 0; i < 0x10000; i++) /* back to fp32: every fp16 value */
     ((guint16 *) dyno_buffer_get_mapped (halves))[16 + i] = (guint16) i;
   g_assert_cmpuint (n, >=, 0x10000);
   run_conversion (device, FALSE, halves, floats, 0x10000);
@@ -585,7 +591,7 @@ test_conversion (void)
   dyno_device_unref (device);
 }
 
-/* A GPU that hangs is told of in 10 s; one that is slow, by what it took so far, is not. */
+/* A GPU that hangs is reported within 10 s; a slow one, judged by its earlier times, is not. */
 static void
 test_watchdog (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The feeder: samples that are handed over are predicted as those of a data set, whatever the size
- * of their batch, and with two batches in flight. */
+/* The feeder: samples that are passed to it are predicted as samples of a data set are, for any
+ * batch size, and with two batches in flight. */
 #include "feeder.h"
 #include "train-test.h"
 #include "weightsfile.h"
@@ -35,7 +35,7 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   return TRUE;
 }
 
-/* The samples of the data set, and what a predictor on it says of them. */
+/* Reads the samples of the data set, and the predictions that a predictor makes of them. */
 static void
 read_whole (Whole *whole, const char *weights, const char *data)
 {
@@ -86,12 +86,12 @@ collect (DynoFeeder *feeder, const Whole *whole, guint first, guint n)
       g_assert_cmpfloat_with_epsilon (outputs[i][k], whole->expected[first + i][k], 1e-6);
 }
 
-/* Batches of 1, of fewer than a program's, and full ones, each submitted before the one before it
- * is collected. */
+/* Batches of 1, smaller than the program's batch, and full; each is submitted before the previous
+ * one is collected. */
 static void
 feed (DynoFeeder *feeder, const Whole *whole, gboolean has_lengths)
 {
-  static const guint sizes[] = { 1, MAX_BATCH, 3, 9, 1 }; /* N in all */
+  static const guint sizes[] = { 1, MAX_BATCH, 3, 9, 1 }; /* N in total */
   guint at = 0, before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
@@ -152,7 +152,7 @@ test_sequences (void)
   check ("cnn1d", WAVES);
 }
 
-/* Without a data set only the file can say what the network reads. */
+/* Without a data set only the weights file can describe the input of the network. */
 static void
 test_needs_a_described_input (void)
 {

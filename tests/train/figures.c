@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics that a validation computes from its predictions: the same as an evaluation of the weights,
- * choosing the best epoch, to the bit however the run is cut. */
+/* Metrics that a validation computes from its predictions: they equal an evaluation of the weights,
+ * choose the best epoch, and are bit-identical however the run is interrupted. */
 #include "bestepoch.h"
 #include "classfigures.h"
 #include "measure.h"
@@ -23,7 +23,7 @@ job_in (const char *folder, const char *data, const char *best_metric)
   return job;
 }
 
-/* Of the weights that a run ended with, on what it validated on. */
+/* Evaluates the last weights of a run on its validation part. */
 static DynoScores *
 measure_last (const char *folder, const char *data)
 {
@@ -52,7 +52,7 @@ assert_near (double a, double b)
   g_assert_cmpfloat_with_epsilon (a, b, 1e-6 * MAX (1, fabs (b)));
 }
 
-/* Classes, of which a short batch is the last; the metrics stand after those of the loss. */
+/* Classes, with a short last batch; the columns of the metrics follow those of the loss. */
 static void
 test_classes_equal_the_evaluation (void)
 {
@@ -78,7 +78,7 @@ test_classes_equal_the_evaluation (void)
   test_remove_tree (folder);
 }
 
-/* Values, which the network learns in a standard form. */
+/* Values, which the network learns in standardised form. */
 static void
 test_values_equal_the_evaluation (void)
 {
@@ -113,7 +113,7 @@ read_log (const char *folder)
   return log;
 }
 
-/* The best by the log: of equal values the lower loss. */
+/* The best epoch by the log; equal values are decided by the lower loss. */
 static guint64
 find_best (DynoMetrics *log, const char *name)
 {
@@ -132,8 +132,8 @@ find_best (DynoMetrics *log, const char *name)
   return best.epoch;
 }
 
-/* The best epoch is the one with the best value, whichever way it is better; the log names and
- * keeps both metrics. */
+/* The best epoch has the best value, for metrics to maximise and to minimise; the log names and
+ * stores both metrics. */
 static void
 test_selects_the_best (void)
 {
@@ -163,12 +163,13 @@ test_selects_the_best (void)
     }
 }
 
-/* Predictions of two epochs on unbalanced classes, nine of the first and one of the second: the more
- * accurate epoch is not the one with the better balanced accuracy. */
+/* Predictions of two epochs on unbalanced data, nine samples of the first class and one of the
+ * second: the epoch with the higher accuracy is not the one with the higher balanced accuracy. */
 static void
 test_unbalanced_classes (void)
 {
-  static const guint wrong[2][2] = { { 0, 1 }, { 2, 0 } }; /* of each class */
+  /* Number of wrong predictions for each class. */
+  static const guint wrong[2][2] = { { 0, 1 }, { 2, 0 } };
   static const char *const names[] = { "accuracy", "balanced_accuracy" };
   DynoPosition positions[2];
   double values[2][2];
@@ -213,8 +214,8 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* Stopped in the midst of an epoch and resumed, with other workers, a run has the same validations
- * to the bit, and the same best weights. */
+/* A run that is stopped during an epoch and resumed with other workers has bit-identical
+ * validations and best weights. */
 static void
 test_resumes_to_the_bit (void)
 {
@@ -260,7 +261,8 @@ test_resumes_to_the_bit (void)
   test_remove_tree (part_dir);
 }
 
-/* Equal values and equal losses: the first epoch stays the best, and the early stop counts. */
+/* Values and losses are equal in all epochs, so the first epoch stays the best, and the early stop
+ * counts the others. */
 static void
 test_early_stop_goes_by_it (void)
 {
@@ -268,7 +270,7 @@ test_early_stop_goes_by_it (void)
   g_auto (TestRun) run = { 0 };
 
   g_free (job->model);
-  job->model = g_strdup ("mlp"); /* which has no running statistics */
+  job->model = g_strdup ("mlp"); /* it has no running statistics */
   test_job_set (job, "lr=0", "epochs=9", "early_stop.patience=2", NULL);
   test_run (&run, job, NULL, NULL);
   g_assert_no_error (run.error);
@@ -286,7 +288,7 @@ counts_predictions (const DynoJobPlan *plan)
   return FALSE;
 }
 
-/* A run that does not ask for them has neither their memory nor their columns. */
+/* A run that does not request the metrics has neither their memory nor their columns. */
 static void
 test_only_where_asked_for (void)
 {
@@ -305,7 +307,7 @@ test_only_where_asked_for (void)
     }
 }
 
-/* The list has all that there are, whether or not the run would measure them. */
+/* The list in the error has all metrics, including those that the run could not measure. */
 static void
 test_other_names_are_refused (void)
 {

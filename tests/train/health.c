@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The health of a run whose troubles come, go and come again. */
+/* The health of a run with recurring troubles. */
 #include "health.h"
 #include "train-error.h"
 #include <math.h>
@@ -11,7 +11,7 @@ take (DynoHealth *health, double loss, guint times)
     dyno_health_take_step (health, loss, isfinite (loss), TRUE);
 }
 
-/* n: steps in a row that the run has diverged for, exactly. */
+/* n: the exact number of bad steps in a row. */
 static void
 assert_row (const DynoHealth *health, guint n)
 {
@@ -48,7 +48,7 @@ test_rows (void)
     }
 }
 
-/* Gradients that are not finite: the last bad step says which it was. */
+/* For values that are not finite, the last bad step decides whether the gradient is named. */
 static void
 test_gradient (void)
 {
@@ -68,8 +68,8 @@ test_gradient (void)
     }
 }
 
-/* A loss is measured against the first finite one, or the guess where that is more, whatever came
- * since. */
+/* A loss is compared with the first finite loss, or with that of a guess where this is larger,
+ * whatever the later losses are. */
 static void
 test_reference (void)
 {
@@ -90,7 +90,7 @@ test_reference (void)
   g_assert_false (dyno_health_is_bad (&(DynoHealth){ 0 }, 1e30));
 }
 
-/* Epochs without learning count in a row alone, and are told of once. */
+/* Only epochs without learning that follow each other count, and they are reported once. */
 static void
 test_idle (void)
 {
@@ -110,7 +110,7 @@ test_idle (void)
     }
 }
 
-/* Epochs of few steps say so later; those before count. */
+/* Epochs of few steps are reported later, and all of them count. */
 static void
 test_idle_steps (void)
 {

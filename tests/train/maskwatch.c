@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks that are watched while a run trains: they are those that its weights predict, of the same
- * samples after each validation, and change nothing else. */
+/* Masks that are watched during a run: they are predictions of its weights, of the same samples
+ * after each validation, and watching changes nothing else. */
 #include "engine.h"
 #include "predictor.h"
 #include "train-test.h"
@@ -9,7 +9,7 @@
 
 #define MASKS "builtin:masks?size=32&samples=22&classes=4&seed=3"
 
-/* 17 samples to train on and 5 to validate with. */
+/* 17 samples for training and 5 for validation. */
 static DynoJob *
 new_job (const char *folder)
 {
@@ -45,7 +45,7 @@ assert_same_masks (const DynoEvent *a, const DynoEvent *b)
   g_assert_cmpmem (a->masks.ids, count_bytes (a), b->masks.ids, count_bytes (b));
 }
 
-/* Are the samples of the event the first ones of the validation part? */
+/* Whether the samples of the event are the first ones of the validation part. */
 static void
 assert_first_samples (const DynoJob *job, const DynoEvent *event, guint n)
 {
@@ -101,7 +101,7 @@ ignore_warning (const char *text, gpointer data)
 {
 }
 
-/* Of the device and of the host, watched or not. */
+/* The memory of device and host is planned, with and without watching. */
 static void
 test_memory_is_planned (void)
 {
@@ -156,8 +156,8 @@ compare (const DynoPrediction *prediction, gpointer data)
   return TRUE;
 }
 
-/* By the weights that the run ended with; batches of another size add up in another order, so that a
- * pixel between two classes may have the other. */
+/* The masks are those of the run's last weights.  Batches of another size sum in another order, so
+ * a pixel between two classes may have the other class. */
 static void
 assert_predicted (const char *folder, const DynoEvent *event, gboolean amp)
 {
@@ -186,7 +186,7 @@ assert_predicted (const char *folder, const DynoEvent *event, gboolean amp)
   g_assert_cmpuint (comparing.n_other, <=, count_bytes (event) / 500);
 }
 
-/* Else the mask of any sample would do, or any pixel. */
+/* If the masks did not vary, a mask of any sample, or any pixel, would pass the test. */
 static void
 assert_varied (const DynoEvent *event)
 {
@@ -226,8 +226,8 @@ test_are_those_of_the_weights (void)
     }
 }
 
-/* However the validation is cut into batches and however they come; with figures that are read back
- * beside them, or without. */
+/* The masks do not depend on the batch size, the prefetch and the workers, with or without metrics
+ * that are read back as well. */
 static void
 test_batches_of_any_size (void)
 {
@@ -236,10 +236,10 @@ test_batches_of_any_size (void)
     guint n;
   } cases[] = {
     { "batch_size=1", "data.val_split=0.25", "workers=0", 4 },
-    { "batch_size=3", "data.val_split=0.25", "prefetch=1", 4 }, /* 3 and 2 */
+    { "batch_size=3", "data.val_split=0.25", "prefetch=1", 4 }, /* batches of 3 and 2 */
     { "batch_size=8", "data.val_split=0.25", "pinned=false", 4 },
-    { "batch_size=2", "data.val_split=0.1", "workers=4", 2 }, /* one batch, and no more */
-    { "batch_size=4", "data.val_split=0.15", "best_metric=mean_iou", 3 }, /* a short one */
+    { "batch_size=2", "data.val_split=0.1", "workers=4", 2 },             /* one batch only */
+    { "batch_size=4", "data.val_split=0.15", "best_metric=mean_iou", 3 }, /* a short batch */
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -258,7 +258,7 @@ test_batches_of_any_size (void)
     }
 }
 
-/* A run in two parts, the second of which is begun in the midst of an epoch. */
+/* A run in two parts, of which the second begins in the middle of an epoch. */
 static void
 test_resumed_run_goes_on (void)
 {
@@ -284,7 +284,7 @@ test_resumed_run_goes_on (void)
   test_remove_tree (part_dir);
 }
 
-/* Neither where nothing is validated, nor of a model with one answer for an image. */
+/* There are no masks without a validation, and none of a model with one answer for an image. */
 static void
 test_only_of_validated_pixels (void)
 {
@@ -307,7 +307,7 @@ nothing_is_before (gpointer data, GError **error)
   return TRUE;
 }
 
-/* Of a validation with the engine's weights. */
+/* Watches a validation with the engine's weights. */
 static DynoEvent *
 watch_with_side (DynoEngine *engine, guint32 side)
 {
@@ -325,7 +325,7 @@ watch_with_side (DynoEngine *engine, guint32 side)
   dyno_loader_start_epoch (loader, 0, 0);
   g_assert_true (dyno_evaluate (&params, NULL, &evaluation, &error));
   event = dyno_mask_watch_report (watch, 1);
-  g_assert_null (dyno_mask_watch_report (watch, 1)); /* once */
+  g_assert_null (dyno_mask_watch_report (watch, 1)); /* only once */
   dyno_mask_watch_free (watch);
   return event;
 }
@@ -347,7 +347,7 @@ assert_thinned (const DynoEvent *whole, const DynoEvent *event, guint32 every)
         g_assert_cmpuint (*ids++, ==, whole->masks.ids[(i * 32 + y) * 32 + x]);
 }
 
-/* Of an image with more rows than a mask may have each second one, or each third, is there. */
+/* An image with more rows than a mask may have is reduced to every second or third row. */
 static void
 test_large_masks_are_thinned (void)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values at their limits: outliers, losses that are not finite, and means over parts of unequal
- * size. */
+/* Extreme values: outliers, losses that are not finite, and means over parts of unequal size. */
 #include "checkpoint.h"
 #include "npyfile.h"
 #include "safetensors.h"
@@ -35,7 +34,7 @@ arrays_write (const Arrays *a)
   g_assert_no_error (error);
 }
 
-/* Two classes that differ in their brightness. */
+/* Two classes that differ in brightness. */
 static void
 arrays_init (Arrays *a)
 {
@@ -69,7 +68,7 @@ arrays_job (const Arrays *a, const char *model)
   return job;
 }
 
-/* A sample of the training or the validation part gets one value that stands out. */
+/* Puts one outlier into a sample of the training or the validation part. */
 static void
 arrays_put_outlier (Arrays *a, const DynoJob *job, gboolean training, float value)
 {
@@ -100,9 +99,9 @@ read_tracked (const Arrays *a)
 
 /* --- outliers --------------------------------------------------------------------------------- */
 
-/* One value of the training part that fp16 cannot hold, or whose square fp32 cannot hold, costs its
- * step at most: validation stays finite, the state is saved, and the batches of skipped steps are
- * not counted for the running statistics. */
+/* A value in the training part that fp16 cannot hold, or whose square fp32 cannot hold, costs its
+ * step at most: validation stays finite, the state is saved, and the batches of skipped steps do
+ * not count in the running statistics. */
 static void
 check_outlier (gboolean amp, float value, guint skipped)
 {
@@ -118,7 +117,7 @@ check_outlier (gboolean amp, float value, guint skipped)
   g_assert_cmpuint (run.skipped, ==, skipped);
   g_assert_true (isfinite (run.epoch.val_loss));
   g_assert_cmpfloat (run.epoch.val_loss, <, 5);
-  g_assert_cmpfloat (run.epoch.train_loss, <, 5); /* of the steps that had one */
+  g_assert_cmpfloat (run.epoch.train_loss, <, 5); /* the mean over steps with a finite loss */
   g_assert_cmpuint (run.warnings->len, ==, 0);
   g_assert_cmpint (read_tracked (&a), ==, 9 - skipped);
   arrays_clear (&a);
@@ -127,7 +126,7 @@ check_outlier (gboolean amp, float value, guint skipped)
 static void
 test_outlier_amp (void)
 {
-  check_outlier (TRUE, 1e6f, 3); /* once an epoch */
+  check_outlier (TRUE, 1e6f, 3); /* once in each epoch */
 }
 
 static void
@@ -155,8 +154,8 @@ test_outlier_in_validation (void)
 
 /* --- losses that are not finite --------------------------------------------------------------- */
 
-/* No checkpoint is made of a run whose loss is not finite, though its steps are skipped and its
- * weights are those it began with. */
+/* A run whose loss is not finite makes no checkpoint, even though its steps are skipped and its
+ * weights are the initial ones. */
 static void
 test_no_checkpoint_without_a_finite_loss (void)
 {
@@ -182,7 +181,7 @@ test_no_checkpoint_without_a_finite_loss (void)
 
 typedef struct {
   const char *path;
-  GArray *steps; /* guint64, of the checkpoints that were seen */
+  GArray *steps; /* guint64, of the checkpoint events */
 } Seen;
 
 static void
@@ -197,8 +196,8 @@ note_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer dat
     g_array_append_val (seen->steps, saved);
 }
 
-/* The state of a step is taken while its loss is not known yet, and dropped when that turns out to
- * be bad.  Five of the 16 steps of an epoch have such a loss; a checkpoint is due at every step. */
+/* The state of a step is copied before its loss is known, and dropped when the loss turns out to be
+ * bad.  Five of the 16 steps of an epoch have such a loss; a checkpoint is due at every step. */
 static void
 test_checkpoint_waits_for_its_loss (void)
 {
@@ -232,8 +231,8 @@ test_checkpoint_waits_for_its_loss (void)
 
 /* --- divergence ------------------------------------------------------------------------------- */
 
-/* A loss that grows beyond measure and stays finite ends the run, or fails it when its end comes
- * first; nothing of that state is saved, and the weights of the best epoch before stay. */
+/* A finite loss that grows without bound ends the run, or makes it fail if its end comes first;
+ * nothing of this state is saved, and the weights of the best earlier epoch stay. */
 static void
 check_finite_divergence (const char *model, const char *change, guint most_steps)
 {
@@ -271,8 +270,8 @@ test_finite_divergence_at_the_end (void)
   check_finite_divergence ("mlp", "batch_size=9", 4);
 }
 
-/* The best weights are those of before the divergence, whatever a state that has grown beyond
- * measure guesses right: after one step an epoch its loss is known by validation alone. */
+/* The best weights are from before the divergence, even if a diverged state happens to predict
+ * correctly: with one step in an epoch, only validation shows the loss. */
 static void
 test_divergence_keeps_the_best (void)
 {
@@ -287,7 +286,7 @@ test_divergence_keeps_the_best (void)
       g_auto (TestRun) good = { 0 };
       g_auto (TestRun) run = { 0 };
 
-      /* What the first weights guess is wrong for most samples. */
+      /* The predictions of the initial weights are wrong for most samples. */
       for (guint i = 0; i < N; i++)
         a.y[i] = (i + 1) % 2;
       for (guint i = 0; i < N * SIZE; i++)
@@ -309,8 +308,8 @@ test_divergence_keeps_the_best (void)
     }
 }
 
-/* A run whose loss is that of a guess says so, once, and that its lr of 0 is why, which it said at
- * its start; one that learns does not. */
+/* A run whose loss is that of a guess reports so, once, and names as the reason its lr of 0, of
+ * which it warned at its start; a run that learns does not. */
 static void
 test_standing_still_is_said (void)
 {
@@ -362,8 +361,8 @@ values_job (Arrays *a)
   return job;
 }
 
-/* Loss and error begin at the deviation of the values and fall, in the data's unit: degrees that
- * are fed as they are diverge. */
+/* Loss and error begin at the deviation of the values and fall, in the unit of the data.  Without
+ * standardisation degrees would diverge. */
 static void
 test_values_are_learned (void)
 {
@@ -387,8 +386,8 @@ test_values_are_learned (void)
     }
 }
 
-/* Three angles that the data set names are metrics of their own, in its unit: in the table, the log
- * and metrics.csv. */
+/* Three angles that are named by the data set are separate metrics, in its unit: in the table, the
+ * log and metrics.csv. */
 static void
 test_outputs_are_metrics (void)
 {
@@ -421,7 +420,7 @@ test_outputs_are_metrics (void)
   for (guint i = 0; i < run.metrics.n; i++)
     g_assert_cmpstr (run.metrics.infos[i].unit, ==, "degrees");
   g_assert_cmpfloat_with_epsilon (m[0], (m[1] + m[2] + m[3]) / 3, 1e-3);
-  /* Hardly anything is learned: the errors are as the ranges are. */
+  /* Hardly anything is learned, so the errors are proportional to the ranges. */
   g_assert_cmpfloat (m[1], >, 100);
   g_assert_cmpfloat_with_epsilon (m[1] / m[2], 10, 4);
   g_assert_cmpfloat_with_epsilon (m[2] / m[3], 10, 4);
@@ -431,7 +430,7 @@ test_outputs_are_metrics (void)
   arrays_clear (&a);
 }
 
-/* The learning rate that is usual for classes does for values too. */
+/* The usual learning rate for classes works for values too. */
 static void
 test_values_at_the_default_rate (void)
 {
@@ -448,8 +447,8 @@ test_values_at_the_default_rate (void)
   arrays_clear (&a);
 }
 
-/* The weights file gives the same losses to a network that learns the values as they are, and to
- * one that standardises them. */
+/* The weights file gives the same losses to a network that learns raw values and to one that
+ * standardises them. */
 static void
 test_weights_predict_in_the_datas_unit (void)
 {
@@ -513,8 +512,8 @@ test_values_resume (void)
 
 /* --- means ------------------------------------------------------------------------------------ */
 
-/* Nothing is learned, so validation gives one loss and one accuracy however its samples fall into
- * batches. */
+/* Nothing is learned, so validation gives the same loss and accuracy however its samples are
+ * divided into batches. */
 static void
 test_validation_is_a_mean_of_samples (void)
 {
@@ -539,8 +538,8 @@ keep_step (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   ((DynoStepMetrics *) data)[(step->step - 1) % 3] = *step;
 }
 
-/* The last step of an epoch has two batches of 4 where the others have five: its gradient is the
- * mean over 8 samples, as of one batch of these 8. */
+/* The last step of an epoch has two batches of 4, the others have five; its gradient is the mean
+ * over 8 samples, as that of one batch of these 8. */
 static void
 test_short_accumulation_is_a_mean (void)
 {
@@ -569,7 +568,7 @@ test_short_accumulation_is_a_mean (void)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Augmentation is the training network's, and follows from the settings. */
+/* Augmentation belongs to the training network, and follows from the settings. */
 static void
 test_augmentation (void)
 {
@@ -594,7 +593,7 @@ test_augmentation (void)
   g_assert_false (dyno_augmentation_is_on (&params.augmentation));
 }
 
-/* Each setting arrives as the change of its name, and of nothing else. */
+/* Each setting makes the change of its name, and no other. */
 static void
 test_each_augmentation (void)
 {
@@ -635,8 +634,8 @@ test_each_augmentation (void)
     }
 }
 
-/* Yaw and roll, named by the data or else by the model, change their sign in a mirror; a head that
- * is turned or upside down has other angles. */
+/* Yaw and roll, as named by the data or else by the model, change sign when mirrored; a rotated or
+ * upside-down head has other angles. */
 static void
 test_mirrored_angles (void)
 {
@@ -668,7 +667,7 @@ test_mirrored_angles (void)
   g_assert_cmpuint (params.augmentation.negated, ==, 5);
 }
 
-/* A change that the samples cannot take is refused by its name, with what it would need. */
+/* An augmentation that the samples do not support is refused by its name, with its requirement. */
 static void
 test_augmentation_refused (void)
 {
@@ -699,7 +698,7 @@ test_augmentation_refused (void)
     }
 }
 
-/* What the device reads of a step follows from the settings and the step's number. */
+/* The input of a step for the device follows from the settings and the number of the step. */
 static void
 test_step_input (void)
 {
@@ -746,7 +745,7 @@ test_step_input (void)
   g_assert_cmpfloat (input.loss_scale_max, >=, 65536);
 }
 
-/* last wait, whether one was shorter than the one before */
+/* the last wait, and whether a wait was shorter than the one before */
 static void
 compare_wait (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
@@ -756,7 +755,7 @@ compare_wait (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   waits[0] = step->wait_data_ms;
 }
 
-/* The wait for data of each step is its own: added up over steps it could only grow. */
+/* The wait for data is measured for each step: a sum over steps could only grow. */
 static void
 test_waits_are_of_their_step (void)
 {

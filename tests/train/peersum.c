@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums from device to device by themselves, of several ranks in threads: those of dyno_comm_add_ranks
- * to the bit. */
+/* Sums between devices without an exchange, of several ranks in threads: they are bit-identical to
+ * those of dyno_comm_add_ranks. */
 #include "peersum.h"
 #include "command.h"
 #include "comm-class.h"
@@ -13,14 +13,14 @@
 
 #define N_GRADIENTS 70000u
 #define N_STATES    4096u
-#define BEHIND      64u /* values beside what is summed */
+#define BEHIND      64u /* values outside of the summed range */
 
 typedef struct {
   gboolean half, no_states, refused;
   guint steps;
 } Case;
 
-/* Of widely different size, so that another order gives other bits. */
+/* Values of widely different size, so that another order of summation gives other bits. */
 static float
 value_of (guint rank, guint step, guint i)
 {
@@ -76,7 +76,7 @@ make_buffer (DynoDevice *device, guint64 bytes)
   return buffer;
 }
 
-/* A step's values into a range, and its copies, in two parts. */
+/* Writes the values of a step into a range and copies it, in two parts. */
 static void
 begin_range (DynoPeerSum *sum, const DynoComm *comm, const DynoPeerRange *r, guint range,
              guint step)
@@ -187,7 +187,7 @@ test_sums (void)
   g_assert_cmpint (fake_cuda_find ()->open, ==, 0);
 }
 
-/* On several hosts, and of too many ranks. */
+/* Refused for ranks on several hosts, and for too many ranks. */
 static void
 test_refused (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prediction: the same numbers as the run's own validation, samples that cannot be read, the end
- * from outside; and what scores make of predictions. */
+/* Prediction: the same numbers as the run's own validation, samples that cannot be read, an end by
+ * the caller; and the scores of predictions. */
 #include "classfigures.h"
 #include "rng.h"
 #include "scores.h"
@@ -18,7 +18,7 @@ in_folder (const char *folder, const char *name)
   return g_build_filename (folder, name, NULL);
 }
 
-/* A run of one epoch in folder. */
+/* Trains one epoch in folder. */
 static void
 train (const char *folder, TestRun *run)
 {
@@ -65,8 +65,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   return told->stop_after == 0 || told->order->len < told->stop_after;
 }
 
-/* The best weights on the validation part are what the run measured, in batches that do not divide
- * it, and no more than those samples are told, in their order. */
+/* The best weights give the run's own figures on its validation part, in batches that do not divide
+ * it; only these samples are passed to the callback, in their order. */
 static void
 test_equals_validation (void)
 {
@@ -96,7 +96,7 @@ test_equals_validation (void)
   g_assert_cmpfloat (g_array_index (scores->worst, DynoScored, 0).loss, >=,
                      g_array_index (scores->worst, DynoScored, 3).loss);
 
-  /* Once more, ended by who is told, and from outside. */
+  /* Once more, ended by the callback, and by the cancellable. */
   g_array_set_size (order, 0);
   told.scores = NULL;
   told.stop_after = 3;
@@ -111,7 +111,7 @@ test_equals_validation (void)
   test_remove_tree (folder);
 }
 
-/* A weights file of a net for certain values, of which it says nothing itself. */
+/* Writes a weights file of a model with fixed values, which the file itself does not describe. */
 static void
 put_headpose (const char *path)
 {
@@ -138,7 +138,7 @@ put_headpose (const char *path)
   dyno_weights_free (weights);
 }
 
-/* A net that is made for values predicts them, by their names, and has no classes. */
+/* A model that is made for values predicts them, by their names, and has no classes. */
 static void
 test_values_of_the_model (void)
 {
@@ -164,7 +164,7 @@ test_values_of_the_model (void)
   test_remove_tree (folder);
 }
 
-/* A weights file of another kind of data is refused with the reason. */
+/* A weights file for another kind of data is refused with the reason. */
 static void
 test_other_data_is_refused (void)
 {
@@ -194,7 +194,7 @@ add (DynoScores *scores, guint64 index, guint32 truth, float a, float b, float c
   dyno_scores_add_class (scores, &prediction, truth);
 }
 
-/* By hand: three classes, one of which is never predicted. */
+/* Computed by hand: three classes, one of which is never predicted. */
 static void
 test_scores_classes (void)
 {
@@ -203,7 +203,7 @@ test_scores_classes (void)
   DynoPrediction bad = { .problem = "no" };
 
   add (scores, 10, 0, 2, 0, 0);
-  add (scores, 11, 0, 0, 1000, 0); /* whose exponential overflows */
+  add (scores, 11, 0, 0, 1000, 0); /* its exponential overflows */
   add (scores, 12, 1, 0, 1, 0);
   add (scores, 13, 2, 0, 1, 0);
   dyno_scores_add_class (scores, &bad, 0);
@@ -233,8 +233,8 @@ add_ten (DynoScores *scores, guint64 index, guint32 truth, const float *logits)
   dyno_scores_add_class (scores, &prediction, truth);
 }
 
-/* Of equal logits the first are before, so that one that knows nothing has five of ten classes among
- * its first five; of equal losses the first samples are the worst. */
+/* Of equal logits the first rank higher, so that predicting nothing has five of ten classes in its
+ * top five; of equal losses the first samples are the worst. */
 static void
 test_scores_of_equals (void)
 {
@@ -264,7 +264,8 @@ typedef struct {
   float shares[DRAWN_SAMPLES][DRAWN_CLASSES];
 } Drawn;
 
-/* Probabilities in steps of 1/20, so that many are equal; the last class is never the truth. */
+/* Draws probabilities in steps of 1/20, so that many are equal; the last class is never the
+ * truth. */
 static void
 draw (Drawn *d, guint seed)
 {
@@ -295,7 +296,7 @@ find_predicted (const Drawn *d, guint i)
   return best;
 }
 
-/* Pairs, of which an equal one counts half. */
+/* The share of correctly ordered pairs, in which an equal pair counts half. */
 static double
 define_roc_auc (const Drawn *d, guint k)
 {
@@ -313,7 +314,8 @@ define_roc_auc (const Drawn *d, guint k)
   return won / pairs;
 }
 
-/* The precision at each threshold of 1/20, times the recall that this threshold adds. */
+/* The sum over all thresholds of 1/20 of the precision, times the recall that the threshold
+ * adds. */
 static double
 define_average_precision (const Drawn *d, guint k)
 {
@@ -338,7 +340,7 @@ define_average_precision (const Drawn *d, guint k)
   return sum;
 }
 
-/* By their definitions, over the classes that are there. */
+/* The figures follow their definitions, over the classes that occur. */
 static void
 test_class_figures (void)
 {
@@ -408,7 +410,7 @@ test_class_figures (void)
     }
 }
 
-/* One class only: no area is defined.  No samples: nothing is. */
+/* With one class only, no area is defined; without samples, no figure is. */
 static void
 test_class_figures_of_one_class (void)
 {
@@ -447,7 +449,7 @@ test_scores_values (void)
   g_assert_cmpfloat (g_array_index (scores->outputs, float, 1), ==, 2.5f);
 }
 
-/* Of three values, the last of which is the same in all samples. */
+/* Sums of three values, the last of which is the same in all samples. */
 static void
 test_sums_of_values (void)
 {
@@ -467,7 +469,7 @@ test_sums_of_values (void)
   g_assert_cmpfloat_with_epsilon (dyno_value_sums_get_whole_r2 (&sums),
                                   (1 - 1.25 / 2 + 1 - 100.0 / 600) / 2, 1e-9);
   dyno_value_sums_reset (&sums);
-  for (guint i = 0; i < 1000; i++) /* no whole number: sums of it are rounded */
+  for (guint i = 0; i < 1000; i++) /* no whole number, so that its sums are rounded */
     dyno_value_sums_add (&sums, (const float[]){ 0.2f, 0.8f, 37 },
                          (const float[]){ 0.1f, 0.7f, 37.2f });
   for (guint i = 0; i < 3; i++)
@@ -477,7 +479,8 @@ test_sums_of_values (void)
   dyno_value_sums_clear (&sums);
 }
 
-/* By name, whatever the order; a class that the weights do not know matters where it has samples. */
+/* Classes are matched by name, in any order; a class that the weights lack matters only where it
+ * has samples. */
 static void
 test_matches_classes_by_name (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures of what the training network is fed with, and random crops, which the device or the loader
- * takes. */
+/* Pictures of the training network's input, and random crops, which the device or the loader
+ * makes. */
 #include "image.h"
 #include "samplepreview.h"
 #include "train-test.h"
@@ -24,8 +24,9 @@ make (DynoDevice *device, DynoDataset *dataset, DynoJob *job, guint n, guint64 e
   return preview;
 }
 
-/* Without changes they are the samples to the byte, normalised or not; with them the same seed and
- * epoch draw the same, others others; a sample does not depend on how many there are. */
+/* Without augmentation the pictures equal the samples to the byte, normalised or not.  With
+ * augmentation the same seed and epoch draw the same changes, and others draw others; a sample does
+ * not depend on the number of samples. */
 static void
 test_samples (void)
 {
@@ -76,7 +77,7 @@ test_sequences (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
 }
 
-/* Two classes of stripes, six files each, as PNG and JPEG. */
+/* Two classes of stripes with six files each, as PNG and JPEG. */
 static char *
 make_folder (void)
 {
@@ -112,7 +113,7 @@ crop_job (const char *folder, const char *from)
   return job;
 }
 
-/* Either the loader crops or the device, and neither outside of training. */
+/* Either the loader or the device crops, and neither outside of training. */
 static void
 test_crops_are_taken_once (void)
 {
@@ -143,7 +144,7 @@ test_crops_are_taken_once (void)
   test_remove_tree (folder);
 }
 
-/* Pictures show the loader's crops, and the device leaves them as they are. */
+/* Pictures show the loader's crops, which the device does not crop again. */
 static void
 test_crops_of_files (void)
 {
@@ -179,7 +180,7 @@ test_crops_of_files (void)
   test_remove_tree (folder);
 }
 
-/* The same weights with any number of workers, with a cache asked for, and in two goes. */
+/* The weights are the same for any number of workers, with a cache requested, and in two parts. */
 static void
 test_training_on_crops_repeats (void)
 {
@@ -196,7 +197,7 @@ test_training_on_crops_repeats (void)
 
       job->out_dir = g_strdup (dir);
       test_job_set (job, "schedule=constant", "warmup_epochs=0", changes[i], NULL);
-      job->max_steps = changes[i] ? 0 : 4; /* in the second epoch */
+      job->max_steps = changes[i] ? 0 : 4; /* stops in the second epoch */
       test_run_good (&run, job);
       if (!changes[i])
         {

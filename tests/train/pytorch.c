@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole nets against PyTorch: losses of some steps and the weights after them, from fixtures that
- * make_fixtures.py writes.  Inputs, labels and start weights are made here by the hash that the
- * script has, and go in through files, as a user's would. */
+/* Whole networks compared with PyTorch: the losses of some steps and the weights after them, from
+ * fixtures that make_fixtures.py writes.  Inputs, labels and initial weights are generated here
+ * with the hash of that script, and are read from files, as a user's are. */
 #include "npyfile.h"
 #include "train-test.h"
 #include "weightsfile.h"
 #include <math.h>
 #include <string.h>
 
-/* As in make_fixtures.py. */
+/* The same as in make_fixtures.py. */
 #define PROJECTIONS             4
 #define FIRST_PROJECTION_STREAM 4096
 
@@ -32,7 +32,7 @@ typedef struct {
   GKeyFile *file;
   DynoJob *job;
   guint size, classes, samples;
-  gsize steps; /* that are run: the first of the fixture's, or all */
+  gsize steps; /* the steps to run: the first ones of the fixture, or all */
   gboolean all;
   char *folder;
 } Case;
@@ -246,9 +246,9 @@ check_weights (const Case *c, double tolerance, double sum_tolerance)
   g_test_message ("largest difference of a weight, on its tensor's scale: %.2e", worst);
 }
 
-/* How far every tensor moved, each on the scale of its own movement: the gradients of all steps,
- * momentum, decay and running statistics, where weights themselves hardly differ from those they
- * started from. */
+/* The movement of every tensor, compared on its own scale: this tests the gradients of all steps,
+ * momentum, decay and running statistics, where the weights themselves hardly differ from the
+ * initial ones. */
 static void
 check_movement (const Case *c, double tolerance)
 {
@@ -292,7 +292,9 @@ check_movement (const Case *c, double tolerance)
 typedef struct {
   const char *fixture, *precision;
   gsize
-      most_steps; /* on a software device; weights are compared where all of the fixture are run */
+      /* Limit for a software device; weights are compared only if all steps of the fixture are
+       * run. */
+      most_steps;
 } CaseParams;
 
 static gboolean software;
@@ -310,8 +312,8 @@ run_case (gconstpointer data)
   test_run_good (&run, c.job);
   g_assert_cmpuint (run.skipped, ==, 0);
   check_losses (&c, &run, amp ? 2e-2 : 1e-3);
-  /* Adam and AdamW move by the sign of small gradients too, so that single elements part more than their
-   * tensor. */
+  /* Adam and AdamW move by the sign of small gradients too, so single elements differ more than the
+   * rest of their tensor. */
   if (c.all)
     check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
   if (!amp && g_str_has_suffix (params->fixture, "-movement"))
@@ -321,8 +323,8 @@ run_case (gconstpointer data)
 int
 main (int argc, char **argv)
 {
-  /* The whole ResNet-18 takes 2 s a step on two cores, and its kernels with AMP a minute before: a
-   * narrow one is compared to its weights there. */
+  /* The whole ResNet-18 takes 2 s for a step on two cores, and its AMP kernels take a minute before
+   * that; a narrow ResNet-18 is therefore run, and its weights are compared. */
   static const CaseParams cases[] = {
     { "simplecnn", "fp32", 20 },
     { "simplecnn", "amp", 20 },

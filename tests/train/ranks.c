@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several ranks train what one process trains that adds up as many batches: sessions in threads of
- * this process, on one software device each. */
+/* Several ranks train as one process does that accumulates as many batches: sessions in threads of
+ * this process, each on a software device of its own. */
 #include "checked.h"
 #include "checkpoint.h"
 #include "comm-test.h"
@@ -59,7 +59,7 @@ assert_good (const Group *group, guint ranks, DynoSessionState state)
     }
 }
 
-/* 128 samples to train on and 32 to validate with; 16 of all ranks a step; several buckets. */
+/* 128 samples for training and 32 for validation; 16 in a step of all ranks; several buckets. */
 static DynoJob *
 new_job (const char *model, guint ranks)
 {
@@ -107,8 +107,8 @@ assert_losses_near (const GArray *a, guint from, const GArray *b)
   assert_losses_within (1e-5, a, from, b);
 }
 
-/* A net without batch norm, random changes and weights of classes included: the same losses, the
- * same validation. */
+/* A network without batch norm, but with augmentation and class weights, has the same losses and
+ * the same validation. */
 static void
 test_as_one_process (void)
 {
@@ -141,9 +141,9 @@ test_as_one_process (void)
     }
 }
 
-/* 120 samples are 15 batches of 8: the last step has batches for some of the ranks only, or fewer for
- * some of them, and the others add nothing to it.  The samples of an epoch are those of one process,
- * and so are losses and validation. */
+/* 120 samples are 15 batches of 8: in the last step only some of the ranks have batches, or some
+ * have fewer, and the others contribute nothing to it.  The samples of an epoch are those of one
+ * process, and so are losses and validation. */
 static void
 test_batches_that_do_not_divide (void)
 {
@@ -186,8 +186,8 @@ test_batches_that_do_not_divide (void)
     }
 }
 
-/* A rank without a batch, as two of four have in the last of these 8 steps, leaves the running
- * statistics of batch norm where they were: its input is zeros, which the validation would see. */
+/* A rank without a batch, as two of four in the last of these 8 steps, leaves the running
+ * statistics of batch norm unchanged: its input is zeros, which would show in the validation. */
 static void
 test_batch_norm_without_a_batch (void)
 {
@@ -208,9 +208,9 @@ test_batch_norm_without_a_batch (void)
     g_assert_cmpfloat (group.runs[rank].epoch.val_loss, ==, group.runs[0].epoch.val_loss);
 }
 
-/* Batch norm: the running statistics are one on all ranks, and have moved as far as in one process
- * that adds up the ranks' batches, so that the validation is near; it is not equal, since there the
- * later of these batches count a little more. */
+/* The running statistics of batch norm are the same on all ranks, and have moved as far as in one
+ * process that accumulates the ranks' batches, so the validation is close; it is not equal, since
+ * in one process the later batches count a little more. */
 static void
 test_batch_norm_validates_alike (void)
 {
@@ -230,7 +230,7 @@ test_batch_norm_validates_alike (void)
     g_assert_cmpfloat (group.runs[rank].epoch.val_loss, ==, group.runs[0].epoch.val_loss);
 }
 
-/* What is drawn on the device in a step, too: here the samples. */
+/* Data that are generated on the device in a step, here the samples, are equal too. */
 static void
 test_generated (void)
 {
@@ -252,7 +252,7 @@ test_generated (void)
   assert_losses_near (expected.losses, 0, group.runs[0].losses);
 }
 
-/* Rank 0 alone reads the weights; all ranks feed what it found there. */
+/* Only rank 0 reads the weights; all ranks use their normalisation. */
 static void
 test_normalisation_of_weights (void)
 {
@@ -280,7 +280,7 @@ test_normalisation_of_weights (void)
   test_remove_tree (folder);
 }
 
-/* Batch norm, AMP, fp16 on the wire: equal bits from run to run. */
+/* Batch norm, AMP and an fp16 exchange give equal bits from run to run. */
 static void
 test_equal_twice (void)
 {
@@ -298,8 +298,8 @@ test_equal_twice (void)
   g_assert_cmpfloat (first.runs[0].epoch.val_loss, ==, second.runs[1].epoch.val_loss);
 }
 
-/* Where the plan has room for the gradients in fp16 the device makes them, else the host: to the
- * bit, in the memory that was planned. */
+/* The device converts the gradients to fp16 where the plan has room for them, else the host does:
+ * with equal bits, in the planned memory. */
 static void
 test_halves_are_planned (void)
 {
@@ -331,8 +331,8 @@ test_halves_are_planned (void)
                    8 * sizeof (double));
 }
 
-/* Where devices write into each other's memory what they send is planned too, and left to the host
- * where there is no room: to the bit. */
+/* Where devices write into each other's memory, their send buffers are planned too, and the
+ * exchange uses the host where there is no room: with equal bits. */
 static void
 test_inboxes_are_planned (void)
 {
@@ -385,8 +385,9 @@ take_rate (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   g_array_append_val ((GArray *) data, step->lr);
 }
 
-/* Two ranks, then one process with the same batch, whose steps are half as large, then two again:
- * the rates are those of the place in the run's samples, and the last step is the schedule's. */
+/* Two ranks, then one process with the same batch, whose steps are half as large, then two ranks
+ * again: the rates follow the position in the run's samples, and the last step has the end of the
+ * schedule. */
 static void
 test_other_ranks_keep_the_place (void)
 {
@@ -424,8 +425,8 @@ test_other_ranks_keep_the_place (void)
   test_remove_tree (folder);
 }
 
-/* Two ranks stop in an epoch, whichever of them is asked to; one process and four ranks go on where
- * they were. */
+/* Two ranks stop within an epoch, whichever of them gets the request; one process and four ranks
+ * resume there. */
 static void
 test_resumes_with_other_ranks (void)
 {
@@ -496,13 +497,13 @@ command (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 }
 
 #define PAUSED_RANKS 2
-#define PAUSED_JOBS  3 /* of each rank in the pause, which is found over by all together */
+#define PAUSED_JOBS  3 /* number of jobs that each rank begins in the pause */
 
 static struct {
   DynoComm *comms[PAUSED_RANKS];
-  DynoSession *sessions[PAUSED_RANKS]; /* atomic; NULL: it has not begun */
-  gint step;                           /* atomic: the last before the pause; 0: there was none */
-  guint checked;                       /* steps after it */
+  DynoSession *sessions[PAUSED_RANKS]; /* atomic; NULL: not started yet */
+  gint step;                           /* atomic: the last step before the pause; 0: none */
+  guint checked;                       /* the number of steps after the pause */
   GThread *resumer;
 } paused;
 
@@ -523,7 +524,7 @@ have_jobs (guint64 *counts)
   return enough;
 }
 
-/* Once all ranks have stood still for a while. */
+/* Resumes once all ranks have been paused for a while. */
 static gpointer
 resume (gpointer session)
 {
@@ -537,7 +538,7 @@ resume (gpointer session)
   return NULL;
 }
 
-/* Steps after the pause, but for those that were in flight. */
+/* Counts the steps after the pause, without those that were in flight. */
 static gint
 count_since_pause (const DynoStepMetrics *step)
 {
@@ -546,7 +547,7 @@ count_since_pause (const DynoStepMetrics *step)
   return before > 0 ? (gint) step->step - before - 2 : 0;
 }
 
-/* Events may come many steps late: the run goes on until enough of them have come. */
+/* Events may arrive many steps late, so the run goes on until enough of them have arrived. */
 static void
 command_rank_0 (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
@@ -575,7 +576,8 @@ run_paused (DynoComm *comm, gpointer group)
   run_one (comm, group);
 }
 
-/* Settings, a pause and a checkpoint that rank 0 was asked for are all ranks'; rank 0 alone writes. */
+/* Settings, a pause and a checkpoint that are requested of rank 0 apply to all ranks; only rank 0
+ * writes. */
 static void
 test_commands (void)
 {
@@ -603,7 +605,7 @@ stop_now (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, TRUE);
 }
 
-/* Whichever rank it is. */
+/* Any rank may fail. */
 static void
 test_failure (void)
 {
@@ -623,7 +625,7 @@ test_failure (void)
     }
 }
 
-/* A rank that cannot begin says why to the one that waits for it. */
+/* A rank that cannot begin reports the reason to the rank that waits for it. */
 static void
 run_unlike (DynoComm *comm, gpointer data)
 {
@@ -668,7 +670,7 @@ run_dying (DynoComm *comm, gpointer data)
   test_run_rank (&group->runs[rank], group->job, comm, rank == 1 ? die_at_three : NULL, &comm);
 }
 
-/* What was saved before a rank died stands, and a run goes on from it. */
+/* A checkpoint that was saved before a rank died stays valid, and a run resumes from it. */
 static void
 test_checkpoint_stands (void)
 {
@@ -691,7 +693,8 @@ test_checkpoint_stands (void)
   test_remove_tree (folder);
 }
 
-/* What is page-locked for the exchange is in the plan of each rank, and of no single process. */
+/* The page-locked memory of the exchange is in the plan of each rank, and in none of a single
+ * process. */
 static guint64
 exchange_bytes (const TestRun *run)
 {
@@ -719,7 +722,8 @@ test_plan (void)
                           + alone.plan.plan.space_bytes[DYNO_SPACE_STATE]);
 }
 
-/* Rank 0 tells at the end what each rank did: a step takes all the same time, part of it waiting. */
+/* Rank 0 reports at the end the figures of each rank: a step takes the same time on all, part of it
+ * waiting. */
 static void
 test_rates (void)
 {
@@ -746,7 +750,7 @@ test_rates (void)
     }
 }
 
-/* Two classes of even images, of which some lack their end. */
+/* Two classes of plain images, some of which are truncated. */
 static char *
 make_folder (guint n, guint n_broken)
 {
@@ -770,7 +774,8 @@ make_folder (guint n, guint n_broken)
   return folder;
 }
 
-/* Of one epoch each rank reads its own part, and of two steps: all know what one could not. */
+/* In one epoch and in two steps each rank reads its own part, and all ranks know the samples that
+ * one of them could not read. */
 static void
 test_unreadable_samples_are_all_ranks (void)
 {
@@ -796,7 +801,8 @@ test_unreadable_samples_are_all_ranks (void)
     }
 }
 
-/* Rank 0 shows the first samples of its own batches, the other nothing, and nothing else changes. */
+/* Rank 0 shows the first samples of its own batches, the other rank none, and nothing else
+ * changes. */
 static void
 test_masks_are_watched_by_rank_0 (void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates of a run, and its clock, which leaves out what the process did not have: by given times. */
+/* Rates of a run, and its clock, which excludes time in which the process did not run: tested with
+ * given times. */
 #include "pulse.h"
 #include "rate.h"
 #include "runclock.h"
@@ -10,8 +11,8 @@ test_rate (void)
   DynoRate rate = { .n = 0 };
   double got = 0;
 
-  g_assert_cmpfloat (dyno_rate_add (&rate, 0, 16), ==, 0); /* the first step says nothing yet */
-  for (gint64 t = 1; t <= 3000; t++)                       /* 16 samples a millisecond */
+  g_assert_cmpfloat (dyno_rate_add (&rate, 0, 16), ==, 0); /* the first step gives no rate */
+  for (gint64 t = 1; t <= 3000; t++)                       /* 16 samples per millisecond */
     got = dyno_rate_add (&rate, t * 1000, 16);
   g_assert_cmpfloat_with_epsilon (got, 16000, 1);
   /* a slow step counts at once */
@@ -19,8 +20,8 @@ test_rate (void)
   g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
 }
 
-/* More steps in a second than there is room for: all that there is room for count, also after it
- * was filled more than once, and nothing that was before a new start does. */
+/* More steps in a second than the buffer holds: all that it holds count, also after it was filled
+ * more than once, and none from before a restart. */
 static void
 test_rate_of_many_steps (void)
 {
@@ -42,7 +43,7 @@ test_rate_of_many_steps (void)
     }
 }
 
-/* Validation between two epochs leaves no dent. */
+/* Validation between two epochs does not lower the rate. */
 static void
 test_rate_skips_gaps (void)
 {
@@ -59,7 +60,7 @@ test_rate_skips_gaps (void)
 
 #define BEGIN_US G_GINT64_CONSTANT (5000000000)
 
-/* The heartbeat never gets a turn. */
+/* The heartbeat is never scheduled. */
 static gint64
 stand (void)
 {
@@ -96,7 +97,7 @@ static struct {
   gint64 readings;
 } beats;
 
-/* 1.5 s pass from each reading to the next. */
+/* 1.5 s pass between readings. */
 static gint64
 go_on (void)
 {
@@ -106,7 +107,8 @@ go_on (void)
   return BEGIN_US + beats.readings++ * 3 * G_USEC_PER_SEC / 2;
 }
 
-/* Six seconds that nobody asked in, and that the heartbeat has seen pass: the process had them. */
+/* Six seconds pass without a reading by the caller, but with readings by the heartbeat, so the
+ * process was running. */
 static void
 test_pulse_beats (void)
 {
@@ -121,8 +123,7 @@ test_pulse_beats (void)
   dyno_pulse_free (pulse);
 }
 
-/* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new
- * start. */
+/* A step that ends after 40 s of compiling is in no rate, nor is a step after a restart. */
 static void
 test_rate_leaves_preparation_out (void)
 {
@@ -164,8 +165,8 @@ end_step (DynoRunClock *clock, double seconds, DynoStepTimes *times)
   g_assert_cmpfloat_with_epsilon (times->step_ms, seconds * 1e3, 1e-3);
 }
 
-/* Steps of 0.25 s: pauses, preparations, saves and validation are in none of their times, and the
- * first step is in no rate. */
+/* Steps of 0.25 s: their times exclude pauses, preparations, saves and validation, and the first
+ * step is in no rate. */
 static void
 test_run_clock (void)
 {

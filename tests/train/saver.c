@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The saver and what it saves, where saves fail, succeed and fail again: on a network that is built
- * and never trained. */
+/* The saver and its files, where saves fail, succeed and fail again, with a network that is built
+ * but never trained. */
 #include "engine.h"
 #include "safetensors.h"
 #include "saver.h"
@@ -16,7 +16,7 @@ typedef struct {
   DynoDataset *dataset;
   DynoEngine *engine;
   DynoSaver *saver;
-  guint saved, failed, best_saved, best_failed; /* told; written before a flush ends */
+  guint saved, failed, best_saved, best_failed; /* number of reports; complete when a flush ends */
 } Fixture;
 
 static void
@@ -92,7 +92,7 @@ position_of (guint64 step)
   return (DynoPosition){ .step = step, .epoch = step / 3, .run_id = 5 };
 }
 
-/* To the end; good FALSE: the folder is not there meanwhile. */
+/* Saves and waits for the end; good FALSE: the folder is missing meanwhile. */
 static void
 save (Fixture *f, guint64 step, gboolean best, gboolean good)
 {
@@ -120,13 +120,13 @@ assert_holds (Fixture *f, guint64 step)
       DynoPosition position = position_of (i);
 
       g_assert_true (dyno_saver_holds (f->saver, &position) == (i == step && step > 0));
-      position.epoch++; /* an epoch has ended after the step, and has been validated */
+      position.epoch++; /* an epoch has ended after the step, and was validated */
       g_assert_false (dyno_saver_holds (f->saver, &position));
     }
   g_assert_true (dyno_saver_has_saved (f->saver) == (step > 0));
 }
 
-/* The step of a file; 0: there is none. */
+/* The step of a file; 0: no file. */
 static guint64
 step_in (const Fixture *f, const char *name)
 {
@@ -136,7 +136,7 @@ step_in (const Fixture *f, const char *name)
   return file ? g_ascii_strtoull (dyno_safetensors_get_metadata (file, "step"), NULL, 10) : 0;
 }
 
-/* What was saved last is held, and the one before is kept, whatever failed between. */
+/* The last save is in the checkpoint, and the one before it is kept, whatever failed in between. */
 static void
 test_checkpoints (Fixture *f, gconstpointer data)
 {
@@ -161,8 +161,8 @@ test_checkpoints (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->best_saved + f->best_failed, ==, 0);
 }
 
-/* Best weights that could not be written are in memory until better ones are written; a checkpoint
- * between the two changes nothing of that. */
+/* Best weights that could not be written stay in memory until better ones are written; a checkpoint
+ * in between does not change this. */
 static void
 test_best (Fixture *f, gconstpointer data)
 {
@@ -185,7 +185,7 @@ test_best (Fixture *f, gconstpointer data)
     }
 }
 
-/* A state that was taken and is no good one is not saved, nor does it take the room. */
+/* A copied state that turns out to be bad is not saved, and its buffer is free again. */
 static void
 test_cancelled (Fixture *f, gconstpointer data)
 {
@@ -203,8 +203,8 @@ test_cancelled (Fixture *f, gconstpointer data)
 
 /* --- what is saved ---------------------------------------------------------------------------- */
 
-/* Every word of the loss scale's state, and every parameter with its moments, is as it was saved:
- * that of the second checkpoint after the second, of the first after the first. */
+/* Every word of the loss scale's state, and every parameter with its moments, is in the file as it
+ * was saved: the second state in the second checkpoint, the first state in the first. */
 static void
 test_state (Fixture *f, gconstpointer data)
 {

@@ -15,7 +15,7 @@ typedef struct {
   DynoSensorReading last;
 } Seen;
 
-/* Runs the job with a reading every few milliseconds, and takes every event. */
+/* Runs the job with a sensor reading every few milliseconds, and collects every event. */
 static void
 run_watched (const DynoJob *job, Seen *seen)
 {
@@ -52,7 +52,8 @@ small_job (const char *out_dir)
   return job;
 }
 
-/* Each reading is an event; the run view has the last, with what the run holds on its device. */
+/* Each reading is an event; the run view has the last reading, with the memory of the run on its
+ * device. */
 static void
 test_events (void)
 {
@@ -72,7 +73,8 @@ test_events (void)
   dyno_run_view_free (seen.view);
 }
 
-/* A row each, whose steps rise; what is resumed goes on after the rows up to its checkpoint. */
+/* Each reading has a row, with rising steps; a resumed run appends after the rows up to its
+ * checkpoint. */
 static void
 test_rows (void)
 {
@@ -110,7 +112,7 @@ test_rows (void)
   test_remove_tree (folder);
 }
 
-/* Nobody needs sensors.csv to train. */
+/* Training does not need sensors.csv. */
 static void
 test_not_writable (void)
 {
@@ -127,7 +129,7 @@ test_not_writable (void)
   test_remove_tree (folder);
 }
 
-/* A queue that nobody reads holds readings up to its capacity, and everything else. */
+/* A queue that is not read keeps readings up to its capacity, and all other events. */
 static void
 test_queue (void)
 {

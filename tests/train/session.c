@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions on the device: that they learn, that the same seed gives the same bits whatever the
- * pipeline does, commands. */
+/* Sessions on the device: learning, equal bits for equal seeds whatever the pipeline does,
+ * commands. */
 #include "engine.h"
 #include "health.h"
 #include "loader-private.h"
@@ -50,7 +50,7 @@ test_losses_fall (void)
   g_assert_cmpfloat (run.train_seconds, >, 0);
 }
 
-/* Waves of two frequencies, of differing length, by the models that read lengths. */
+/* Models that read lengths learn waves of two frequencies in sequences of differing length. */
 static void
 test_sequences_are_learned (void)
 {
@@ -94,8 +94,8 @@ test_planned_is_allocated (void)
   g_assert_cmpuint (run.vram_bytes, ==, run.plan.plan.total_bytes);
 }
 
-/* Page-locked memory and the loader's batches are what the plan says, with memory that is
- * page-locked or not, much ahead or little. */
+/* The memory of page-locked buffers and of the loader's batches equals the plan, with and without
+ * page-locking, with little and much prefetch. */
 static void
 test_host_memory_is_planned (void)
 {
@@ -129,7 +129,7 @@ test_host_memory_is_planned (void)
                               + dyno_host_plan_get_bytes (host, DYNO_HOST_READBACK));
         g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==,
                           host->total_bytes);
-        /* Without a snapshot all but its block is there. */
+        /* Without a snapshot, all memory but its block is allocated. */
         g_assert_true (engine->plan.plan.snapshot);
         dyno_snapshot_free (g_steal_pointer (&engine->snapshot));
         dyno_job_plan_drop_snapshot (&engine->plan);
@@ -141,7 +141,7 @@ test_host_memory_is_planned (void)
       }
 }
 
-/* An engine takes the samples that it is given, and asks the data set for no parts. */
+/* An engine takes the samples that it is given, and does not split the data set. */
 static void
 test_engine_needs_no_split (void)
 {
@@ -166,7 +166,7 @@ test_engine_needs_no_split (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
 }
 
-/* Workers, prefetch and the kind of staging memory change nothing but the time. */
+/* Workers, prefetch and the kind of staging memory change only the time. */
 static void
 test_pipeline_changes_no_bit (void)
 {
@@ -199,7 +199,8 @@ add_host_copy (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   *(double *) data += step->host_copy_ms;
 }
 
-/* Batches that are not page-locked are copied by the training thread, which every step tells. */
+/* The training thread copies batches that are not page-locked, and every step reports the time of
+ * its copy. */
 static void
 test_host_copies_are_told (void)
 {
@@ -234,8 +235,7 @@ test_seed_changes_run (void)
   g_assert_true (memcmp (a.losses->data, b.losses->data, 3 * sizeof (double)) != 0);
 }
 
-/* Two batches of 8 whose gradients are added up make the step of one batch of 16; only rounding
- * tells them apart. */
+/* Two batches of 8 with accumulated gradients make the step of one batch of 16, up to rounding. */
 static void
 test_accumulation_is_a_larger_batch (void)
 {
@@ -255,7 +255,7 @@ test_accumulation_is_a_larger_batch (void)
                                     1.0, 1e-5);
 }
 
-/* The last step of an epoch adds up what is left. */
+/* The last step of an epoch accumulates the remaining batches. */
 static void
 test_short_accumulation (void)
 {
@@ -311,8 +311,8 @@ test_over_budget_is_refused (void)
   g_assert_nonnull (strstr (run.error->message, "budget"));
 }
 
-/* A budget that is too small for a batch from the start is kept by micro-batches: the same effective
- * batch, the same losses, said once. */
+/* A budget that is too small for a batch from the start is met by micro-batches, with the same
+ * effective batch, the same losses and one report. */
 static void
 test_budget_is_kept_by_micro_batches (void)
 {
@@ -325,7 +325,7 @@ test_budget_is_kept_by_micro_batches (void)
   test_run_good (&whole, job);
   g_assert_cmpuint (whole.parts, ==, 1);
   plan = whole.plan.plan;
-  dyno_plan_set_snapshot (&plan, FALSE); /* which goes first */
+  dyno_plan_set_snapshot (&plan, FALSE); /* the snapshot is dropped first */
   budget = g_strdup_printf ("vram_budget=%" G_GUINT64_FORMAT, plan.total_bytes - 1);
   test_job_set (job, budget, NULL);
   test_run_good (&run, job);
@@ -340,7 +340,7 @@ test_budget_is_kept_by_micro_batches (void)
                                     g_array_index (whole.losses, double, i), 1e-5);
 }
 
-/* A loss that is not finite for long ends the run. */
+/* A loss that stays non-finite for many steps ends the run. */
 static void
 test_divergence_ends_run (void)
 {
@@ -354,8 +354,8 @@ test_divergence_ends_run (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
 }
 
-/* A sweep makes its steps with its own learning rates through several epochs, validates nothing, and
- * goes on whatever becomes of the loss. */
+/* A sweep takes its steps with its own learning rates through several epochs, validates nothing,
+ * and goes on whatever the loss is. */
 static void
 test_sweep_goes_to_its_end (void)
 {
@@ -396,11 +396,11 @@ test_sweep_goes_to_its_end (void)
         }
     }
   g_assert_cmpuint (steps, ==, 31);
-  g_assert_cmpuint (epochs, ==, 2); /* of 11 steps */
+  g_assert_cmpuint (epochs, ==, 2); /* epochs of 11 steps */
   g_assert_true (nonfinite);
 }
 
-/* What ends the run says of the same steps what the diagnosis counts: those that were not finite,
+/* The error that ends the run counts the same steps as the diagnosis: those that were not finite,
  * beside those that were too large. */
 static void
 test_divergence_counts_what_is_not_finite (void)
@@ -423,7 +423,7 @@ test_divergence_counts_what_is_not_finite (void)
   g_assert_nonnull (strstr (error->message, "was not finite for 5 steps"));
 }
 
-/* A model of images says of sequences what they are, and which models read them. */
+/* A model for images refuses sequences, with their description and the models that read them. */
 static void
 test_sequences_have_their_models (void)
 {
@@ -455,8 +455,8 @@ add_step_time (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     sum->later_ms += step->step_ms;
 }
 
-/* Compiling in the driver and filling the pipeline lie in the first step: neither its rate nor the
- * epoch's contains them. */
+/* The rate of the first step, and that of its epoch, exclude compilation in the driver and the
+ * filling of the pipeline. */
 static void
 test_rate_begins_after_first_step (void)
 {
@@ -473,7 +473,8 @@ test_rate_begins_after_first_step (void)
                                   (sum.steps - 1) * 16.0, 0.01);
 }
 
-/* On the session's thread: the run might be over before another thread comes to its event. */
+/* Runs in the session's thread, since the run might be over before another thread handles its
+ * event. */
 static void
 pause_at_three (DynoEvent *event, gpointer session)
 {
@@ -507,7 +508,7 @@ test_pause_and_resume (void)
         {
           g_autoptr (DynoEvent) silence = dyno_event_queue_pop (events, 300 * 1000);
 
-          /* Nothing moves in a pause; the machine's sensors are read all the same. */
+          /* No event but sensor readings comes in a pause. */
           g_assert_true (!silence || silence->type == DYNO_EVENT_SENSORS);
           pauses++;
           dyno_session_resume (session);
@@ -532,8 +533,8 @@ change_workers (DynoSession *session, const DynoStepMetrics *step, gpointer data
   g_assert_false (dyno_session_set (session, "workers", "-1", NULL));
 }
 
-/* Each live setting, changed alone, reaches the engine by the way that the table names: its
- * settings, which every step reads anew, and where the table says so both loaders. */
+/* Each live setting, when changed, reaches the engine in the way that the table states: through the
+ * settings that every step reads, and where stated also through both loaders. */
 static void
 test_live_reaches_the_engine (void)
 {
@@ -573,7 +574,7 @@ test_live_reaches_the_engine (void)
     }
 }
 
-/* The session owns the job: whoever has it holds what it was then, and a change makes another. */
+/* The session owns the job: a caller has the job as it was, and a change creates another one. */
 static void
 test_job_is_a_snapshot (void)
 {
@@ -581,7 +582,7 @@ test_job_is_a_snapshot (void)
   DynoSession *session = dyno_session_new (job);
   const DynoJob *first = dyno_session_get_job (session), *second, *third;
 
-  job->settings.lr = 9; /* the caller's own */
+  job->settings.lr = 9; /* the caller's own copy */
   g_assert_true (first != job);
   g_assert_true (dyno_session_set (session, "lr", "0.5", NULL));
   second = dyno_session_get_job (session);
@@ -607,7 +608,7 @@ change_prefetch_once (DynoSession *session, const DynoStepMetrics *step, gpointe
     g_assert_true (dyno_session_set (session, "lr", step->step % 2 ? "0.01" : "0.02", NULL));
 }
 
-/* Where page-locked memory has no room for a prefetch, that is said once, whatever changes
+/* Where page-locked memory has no room for a prefetch, this is reported once, whatever changes
  * later. */
 static void
 test_adapted_prefetch_is_told_once (void)
@@ -674,7 +675,8 @@ test_stop_now (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_STOPPED);
 }
 
-/* Freed before its first step and after so many, with a full ring and nobody listening. */
+/* The session is freed before its first step and after some steps, with a full ring buffer that is
+ * not read. */
 static void
 test_free_in_mid_run (void)
 {
@@ -692,8 +694,8 @@ test_free_in_mid_run (void)
     }
 }
 
-/* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked
- * for. */
+/* Kernels are measured by default on a device that is no CPU, but not where deterministic runs are
+ * requested. */
 static void
 test_tunes_on_a_gpu (void)
 {

@@ -128,13 +128,12 @@ typedef struct {
   DynoSession *session;
   TestHook hook;
   gpointer data;
-  guint n_saves, awaited_saves; /* checkpoints that were written or have failed */
+  guint n_saves, awaited_saves; /* number of checkpoints that were written or have failed */
 } Hooked;
 
-static Hooked *hooked_now; /* that of the event which is delivered */
+static Hooked *hooked_now; /* the one whose event is being delivered */
 
-/* Events are delivered one at a time, whichever thread emits them, so that all of this needs no
- * lock. */
+/* Events are delivered one at a time, whichever thread emits them, so no lock is needed. */
 static void
 call_hook (DynoEvent *event, gpointer data)
 {
@@ -179,10 +178,10 @@ shared_device_close (void)
   g_clear_pointer (&shared_device, dyno_device_unref);
 }
 
-/* The device of all runs of this program, which keeps compiled kernels from one run to the next: on a
- * CPU they take most of the time of a short run.  NULL: the job names another one, or the layer of
- * faults is loaded, whose devices differ from run to run and keep what is allocated when they are
- * lost. */
+/* Returns the device that all runs of this program share, which keeps compiled kernels from one run
+ * to the next: on a CPU compiling takes most of the time of a short run.  NULL: the job names
+ * another device, or the layer of faults is loaded, whose devices differ from run to run and do not
+ * free their memory when they are lost. */
 static DynoDevice *
 find_device (const DynoJob *job)
 {
@@ -202,7 +201,7 @@ find_device (const DynoJob *job)
 void
 test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, gpointer data)
 {
-  /* ranks open devices of their own, since their peers do */
+  /* ranks open devices of their own, since they exchange between devices */
   DynoDevice *device = comm ? NULL : find_device (job);
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
@@ -227,7 +226,7 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
     {
       g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 300 * G_USEC_PER_SEC);
 
-      g_assert_nonnull (event); /* five minutes without a word is a hang */
+      g_assert_nonnull (event); /* five minutes without an event are a hang */
       if (event->type == DYNO_EVENT_STEP)
         {
           g_assert_true (last_step == 0 || event->step.step == last_step + 1);
@@ -239,7 +238,7 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
   g_assert_null (dyno_event_queue_pop (events, 0));
   g_assert_cmpint (dyno_session_get_state (session), ==, run->state);
   check_log (session, run);
-  if (device) /* the run has freed all that it held, however it ended */
+  if (device) /* the run has freed all of its memory, however it ended */
     g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tries to reach a data set again, over one outage and over several. */
+/* Attempts to reach a data set again, during one outage and several. */
 #include "tries.h"
 
 #define FIRST_US 1000000
@@ -30,8 +30,8 @@ test_intervals (void)
   g_assert_cmpint (dyno_tries_sum_intervals_us (FIRST_US), ==, sum);
 }
 
-/* Between two outages at the same step nothing was won; at another step all begins anew, also at an
- * earlier one, of a run that was set back. */
+/* A second outage at the same step counts with the first; at another step the attempts begin anew,
+ * also at an earlier step, to which a run was set back. */
 static void
 test_two_outages (void)
 {
@@ -54,7 +54,7 @@ test_two_outages (void)
     }
 }
 
-/* Before the first step too. */
+/* The same holds before the first step. */
 static void
 test_before_the_first_step (void)
 {

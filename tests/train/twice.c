@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Things that come twice in a run: a stop, and an outage of other programs' logs. */
+/* Recurring events of a run: a second stop, and a second outage of other programs' logs. */
 #include "train-test.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ stop_twice (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     }
 }
 
-/* Whoever asks again has no time to wait for a checkpoint. */
+/* A second stop request does not wait for a checkpoint. */
 static void
 test_second_stop_is_at_once (void)
 {
@@ -44,7 +44,8 @@ write_no_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
   return TRUE;
 }
 
-static guint follows; /* calls; the logs of other programs cannot be written in odd ones */
+/* Number of calls; the logs of other programs cannot be written in odd ones. */
+static guint follows;
 
 static gboolean
 follow_at_times (const char *folder, const DynoJob *job, DynoMetrics *metrics, gboolean first,
@@ -56,7 +57,7 @@ follow_at_times (const char *folder, const DynoJob *job, DynoMetrics *metrics, g
   return FALSE;
 }
 
-/* An outage is reported once, and another one after it once more. */
+/* An outage is reported once, and a later one is reported again. */
 static void
 test_each_outage_of_logs_is_reported (void)
 {
