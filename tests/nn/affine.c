@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch norm by running statistics, applied by the convolution before it, against the two apart:
- * the same inputs through both programs. */
+/* A batch norm by running statistics, applied by the convolution before it, compared with both as
+ * separate ops, on the same inputs. */
 #include "fusion.h"
 #include "harness.h"
 #include "infos.h"
@@ -34,7 +34,7 @@ static const Case cases[] = {
 typedef struct {
   gboolean amp, as_card, fused;
   const DynoVariant *variant; /* of the convolution; NULL: the best guess */
-  GArray **variants;          /* they are listed there, nothing runs */
+  GArray **variants;          /* listed there without running */
 } Options;
 
 static double *
@@ -75,7 +75,8 @@ build (Harness *h, const Case *s, const double *x, const double *added)
   return y;
 }
 
-/* What the rules for batch norm and its followers leave, and with `fused` this one. */
+/* Applies the other rules for a batch norm and its followers, and with `fused` also the tested
+ * rule. */
 static double *
 run (const Case *s, const Options *o, gsize *n, double *tolerance)
 {
@@ -136,8 +137,8 @@ test_as_apart (void)
       check (&cases[i], (Options){ .amp = (i + as_card) % 2, .as_card = as_card });
 }
 
-/* Kernels that a device has for a convolution, those with parts of the K axis too, whose parts are
- * joined by a kernel of their own. */
+/* All kernels of the device for a convolution, also those that split the K axis, whose parts a
+ * kernel of their own sums. */
 static void
 test_every_variant (void)
 {
@@ -212,7 +213,7 @@ test_falls_back (void)
     g_assert_cmpuint (count_fused (obstacle), ==, 0);
 }
 
-/* No pass of a batch norm is left in prediction and evaluation, but where it is pooled. */
+/* In prediction and evaluation no separate pass of a batch norm is left, except before pooling. */
 static void
 test_networks (void)
 {

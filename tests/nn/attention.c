@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention against a plain one in double. */
+/* Attention compared with a plain implementation in double. */
 #include "attention-private.h"
 #include "harness.h"
 #include "infos.h"
@@ -12,14 +12,14 @@ typedef struct {
 } Case;
 
 /* One token; fewer tokens than a block; an image of several blocks; a ViT's 197 tokens; all head
- * sizes that models have. */
+ * sizes of the models. */
 static const Case cases[] = { { 2, 1, 1, 1, 8 },  { 2, 1, 7, 3, 32 },   { 1, 8, 8, 3, 64 },
                               { 1, 1, 7, 2, 80 }, { 1, 1, 40, 1, 128 }, { 1, 1, 197, 1, 64 } };
 
-/* Ways to run a case. */
+/* The options of a case. */
 typedef struct {
   gboolean amp, accumulate, as_card, by_row;
-  double scale;  /* of q, k and v; 0 reads as 1 */
+  double scale;  /* of q, k and v; 0 means 1 */
   double factor; /* of the scores; 0: the op's own */
   const DynoDeviceParams *device;
   const guint32 *valid;
@@ -41,7 +41,7 @@ check (const Case *c, Options o)
   DynoTensor *tx = harness_input (h, "qkv", c->n, c->h, c->w, 3 * c->heads * c->d, x);
   if (o.valid)
     {
-      /* two steps of the lengths are one token */
+      /* two steps of the lengths make one token */
       lengths = g_new (double, c->n);
       for (guint32 n = 0; n < c->n; n++)
         lengths[n] = 2 * o.valid[n] + 1;
@@ -62,7 +62,7 @@ check (const Case *c, Options o)
     dx[i] += start[i];
   g_autofree double *got = harness_read (h, y), *dx_got = harness_read_gradient (h, tx);
   harness_assert_close (got, want, ny, harness_tolerance (h), "y");
-  /* each part by itself, since they differ in size */
+  /* each part separately, since they differ in size */
   for (guint part = 0; part < 3; part++)
     {
       static const char *const names[] = { "dq", "dk", "dv" };
@@ -73,7 +73,7 @@ check (const Case *c, Options o)
           memcpy (a + row * c_all, dx_got + (row * 3 + part) * c_all, c_all * sizeof (double));
           memcpy (b + row * c_all, dx + (row * 3 + part) * c_all, c_all * sizeof (double));
         }
-      /* a token alone has no gradient of q and k but for the rounding of a difference of equals */
+      /* with a single token q and k have no gradient except for rounding */
       if (s.t == 1 && part < 2)
         for (gsize i = 0; i < ny; i++)
           g_assert_cmpfloat_with_epsilon (a[i], 0, 1e-6);
@@ -103,14 +103,14 @@ test_accumulates (void)
     check (&cases[1], (Options){ .amp = amp, .accumulate = TRUE });
 }
 
-/* Scores of hundreds, whose exponentials are beyond fp32, in rows that begin with small ones. */
+/* Scores of hundreds, whose exponentials exceed fp32, in rows that begin with small scores. */
 static void
 test_large_scores (void)
 {
   check (&(Case){ 1, 1, 40, 1, 32 }, (Options){ .scale = 16 });
 }
 
-/* Scores of another scale than the root of a head's values. */
+/* The scores have another scale than 1 / sqrt of the head size. */
 static void
 test_scale (void)
 {
@@ -118,7 +118,7 @@ test_scale (void)
     check (&cases[1], (Options){ .amp = amp, .factor = 0.7 });
 }
 
-/* Rows by themselves: of less than a block, of one and a bit, and of one token. */
+/* Attention within rows: of less than a block, of slightly more than one, and of one token. */
 static void
 test_rows (void)
 {
@@ -136,7 +136,7 @@ test_long (void)
   check (&(Case){ 1, 1, 1000, 1, 32 }, (Options){ FALSE });
 }
 
-/* The larger blocks of cards, and the smallest, for devices of 16 KiB of workgroup memory. */
+/* The larger blocks of GPUs, and the smallest, for devices with 16 KiB of workgroup memory. */
 static void
 test_blocks (void)
 {
@@ -146,7 +146,7 @@ test_blocks (void)
   check (&cases[2], (Options){ .amp = TRUE, .as_card = TRUE });
 }
 
-/* Keys that do not count: those of a whole tile, too. */
+/* Lengths mask keys, also those of a whole tile. */
 static void
 test_lengths (void)
 {
@@ -155,7 +155,7 @@ test_lengths (void)
     check (&(Case){ 2, 1, 40, 3, 32 }, (Options){ .amp = amp, .valid = valid });
 }
 
-/* Without what a backward pass needs. */
+/* Evaluation keeps nothing for a backward pass. */
 static void
 test_evaluates (void)
 {
@@ -178,7 +178,7 @@ test_evaluates (void)
     }
 }
 
-/* Memory for the backward pass grows with T, and arithmetic with its square. */
+/* Memory for the backward pass grows with T, and FLOPs with its square. */
 static void
 test_costs (void)
 {
@@ -205,8 +205,8 @@ test_costs (void)
   g_assert_cmpuint (bytes[1], ==, 2 * bytes[0]);
 }
 
-/* The work that the op and its dispatches count, forward and backward, and the values of the sums.
- * Eight rows of 25 tokens. */
+/* FLOPs of the op and of its dispatches, forward and backward, and the sizes of the sums, for eight
+ * rows of 25 tokens. */
 static void
 test_costs_of_rows (void)
 {
@@ -269,7 +269,7 @@ test_shapes (void)
     }
 }
 
-/* A CPU's driver would end the loops early. */
+/* The driver of a CPU would end the loops early. */
 static void
 test_too_many_tokens (void)
 {
@@ -302,7 +302,7 @@ matrix_spec (const DynoDeviceInfo *info, DynoAttentionPass pass, guint32 t, guin
   return dyno_attention_matrix_spec (info, pass, t, head_dim, DYNO_DTYPE_F16, spec);
 }
 
-/* Own rows of a workgroup, by tokens and the device's default size of subgroups. */
+/* The number of own rows of a workgroup, by tokens and the device's default subgroup size. */
 static void
 test_matrix_workgroups (void)
 {
@@ -310,7 +310,7 @@ test_matrix_workgroups (void)
     DynoAttentionPass pass;
     guint32 t, head_dim, subgroup_size, own, invocations;
   } wanted[] = {
-    /* 13 fragments of 16 rows: 7 and 6; 13; in pairs, 4 and 3 */
+    /* 13 fragments of 16 rows: as 7 and 6; as 13; in pairs, as 4 and 3 */
     { DYNO_ATTENTION_FORWARD, 197, 64, 32, 7 * 16, 224 },
     { DYNO_ATTENTION_QUERIES, 197, 64, 32, 7 * 16, 224 },
     { DYNO_ATTENTION_KEYS, 197, 64, 32, 4 * 32, 128 },
@@ -319,7 +319,7 @@ test_matrix_workgroups (void)
     { DYNO_ATTENTION_FORWARD, 128, 64, 32, 8 * 16, 256 },
     { DYNO_ATTENTION_FORWARD, 1, 8, 32, 16, 32 },
     { DYNO_ATTENTION_FORWARD, 1, 8, 64, 2 * 16, 64 },
-    /* no two fragments where registers do not suffice */
+    /* no pairs of fragments where there are too few registers */
     { DYNO_ATTENTION_KEYS, 197, 72, 32, 4 * 16, 128 },
     /* 64 others of 128 values do not fit 48 KiB with eight subgroups */
     { DYNO_ATTENTION_FORWARD, 1000, 128, 32, 4 * 16, 128 },
@@ -336,7 +336,8 @@ test_matrix_workgroups (void)
     }
 }
 
-/* Devices without matrix units, subgroups of 32 or enough memory, and fp32, take the others. */
+/* Devices without matrix units, subgroups of 32 or enough memory, and fp32, use the other
+ * kernels. */
 static void
 test_matrix_not_there (void)
 {
@@ -355,8 +356,8 @@ test_matrix_not_there (void)
   g_assert_cmpstr (spec.shader, ==, "none");
 }
 
-/* Every kernel with matrix units, by the extension that this build's shader compiler knows: of one
- * fragment and of two, with a padded fragment of a row and without. */
+/* Every kernel with matrix units compiles with the extension that this build's shader compiler
+ * supports: with one fragment and two, with and without a padded fragment of a row. */
 static void
 test_matrix_kernels_compile (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random changes of the input: the device against the reference in double, the reference's draws
- * against the distributions that torchvision states, and cases whose result is known. */
+/* Random augmentation: the device compared with the reference in double, the draws of the reference
+ * with the distributions that torchvision documents, and cases with known results. */
 #include "harness.h"
 #include "reference/augment.h"
 #include <math.h>
@@ -34,7 +34,7 @@ draw_seeds (guint32 n)
   return seeds;
 }
 
-/* What the device makes of samples; dense. */
+/* Augments the samples on the device; returns dense values. */
 static double *
 run (const Case *c, const double *raw, const double *seeds, gboolean normalise, double *tolerance)
 {
@@ -163,7 +163,7 @@ test_sequence (void)
     check (&cases[i]);
 }
 
-/* The seed, of 2^24 that are tried, whose draw comes nearest to u. */
+/* Returns the seed, of 2^24 candidates, whose draw is nearest to u. */
 static guint32
 find_seed (const DynoAugmentation *a, gboolean (*fits) (const ReferenceDraw *d), guint32 w,
            guint32 h)
@@ -183,7 +183,8 @@ turns_back (const ReferenceDraw *d)
   return d->degrees == -90;
 }
 
-/* The first draw of all is the least angle, a quarter to the right: rows become columns. */
+/* The smallest of all draws is the least angle, a quarter turn to the right: rows become
+ * columns. */
 static void
 test_quarter_turn (void)
 {
@@ -202,8 +203,8 @@ is_in_a_corner (const ReferenceDraw *d)
   return d->left == 0 && d->top + d->height == 16 && d->width == 8 && d->height == 8;
 }
 
-/* What is beyond the crop, and beyond the image, is not mixed in: a corner in one value stays so.
- */
+/* Pixels outside of the crop, and outside of the image, are not interpolated: a corner of one value
+ * keeps it. */
 static void
 test_crop_at_the_border (void)
 {
@@ -229,7 +230,7 @@ is_factor_1 (const ReferenceDraw *d)
   return fabs (d->saturation - 1) < 1e-5;
 }
 
-/* Contrast 0 is the mean of grey everywhere; saturation 1 is the image itself. */
+/* Contrast 0 gives the mean grey everywhere; saturation 1 gives the image itself. */
 static void
 test_factors (void)
 {
@@ -247,8 +248,8 @@ test_factors (void)
     g_assert_cmpfloat_with_epsilon (kept[i], rgb[i], 3e-3);
 }
 
-/* A sample's pixels follow from its seed and from itself: not from how many there are with it, nor
- * from its place among them. */
+/* The pixels of a sample depend on its seed and on the sample, not on the number of samples or on
+ * its index. */
 static void
 test_own_seed (void)
 {
@@ -276,7 +277,7 @@ test_own_seed (void)
   g_assert_cmpmem (others + size, size * sizeof (double), first + 2 * size, size * sizeof (double));
 }
 
-/* Contrast and more of channels that have no grey are refused. */
+/* Contrast and the other colour changes are refused for channels that have no grey. */
 static void
 test_channels (void)
 {
@@ -295,7 +296,7 @@ test_channels (void)
     }
 }
 
-/* A mirrored sample's yaw and roll have the other sign; all else is as it was. */
+/* The yaw and roll of a mirrored sample change sign; all other targets stay. */
 static void
 test_flipped_targets (void)
 {
@@ -357,7 +358,7 @@ assert_uniform (const double *values, guint n, double least, double most)
   g_assert_cmpfloat (m.most, >, most - 0.01 * span);
 }
 
-/* Of seeds one after the other, which differ least; and no draw follows from another. */
+/* The seeds are consecutive, so that they differ least; no draw determines another. */
 static void
 test_factor_moments (void)
 {
@@ -402,8 +403,9 @@ test_factor_moments (void)
     }
 }
 
-/* Crops: areas and ratios within their ranges; those that fit are uniform where all of them do.
- * Erased: as often as asked, 2 to 33 % of the area, never the whole side. */
+/* Crops have areas and aspect ratios within their ranges, and their positions are uniform where all
+ * of them fit.  Erased windows have the requested frequency and 2 to 33 % of the area, and never a
+ * whole side. */
 static void
 test_window_moments (void)
 {

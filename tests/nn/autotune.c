@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The autotuner: it fills the table, a variant that computes something else never wins, cancelling
- * keeps what was found. */
+/* The autotuner fills the table, a variant with wrong results never wins, and cancelling keeps the
+ * choices that were made. */
 #include "autotune.h"
 #include "elementwise.h"
 #include "graph-private.h"
@@ -11,7 +11,8 @@ static DynoDevice *device;
 
 static const DynoVariant two_ways[] = { { .m = 1, .n = 1, .k = 1 }, { .m = 2, .n = 2, .k = 2 } };
 
-/* Two variants of y = a + b: one that does it twice, and one that is faster and computes a + a. */
+/* Lowers y = a + b with two variants: one computes the sum twice, the other is faster and computes
+ * a + a. */
 static void
 two_ways_lower (DynoLowering *lowering, DynoNode *node)
 {
@@ -93,8 +94,8 @@ test_fills_the_table (void)
     }
 }
 
-/* Without time nothing is measured and nothing fails; what was not reached is not taken for
- * known. */
+/* Without time nothing is measured and nothing fails; choices that were not measured are not
+ * recorded as known. */
 static void
 test_no_time (void)
 {
@@ -107,7 +108,7 @@ test_no_time (void)
   g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, count);
 }
 
-/* What the time did not allow keeps its best guess, and is not begun again. */
+/* Choices for which there was no time keep their best guess, and are not measured again. */
 static void
 test_settles (void)
 {
@@ -134,7 +135,7 @@ cancel_when_one_is_known (guint done, guint count, gpointer data)
     g_cancellable_cancel (both[1]);
 }
 
-/* Stopped before the end: the next start has less to do. */
+/* After a stop before the end, the next start has less to do. */
 static void
 test_stop_keeps (void)
 {
@@ -171,7 +172,7 @@ test_cancelling (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* A device computes as long as it was idle before it is timed, 50 ms at the most. */
+/* Before it is timed, a device computes for as long as it was idle, at most for 50 ms. */
 static void
 test_warm_up (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch norm against its reference: training, evaluation, backward; with ReLU and residual by
- * fusion, and unfused. */
+/* Batch norm compared with its reference: training, evaluation, backward; with ReLU and residual,
+ * fused and unfused. */
 #include "fusion.h"
 #include "harness.h"
 #include "reference/batchnorm.h"
@@ -12,7 +12,7 @@ typedef struct {
   guint32 n, h, w, c;
 } Shape;
 
-#define PARAMETER 0.3 /* of the activations that have one */
+#define PARAMETER 0.3 /* of the activations with a parameter */
 
 static const Shape shapes[] = {
   { 2, 3, 3, 3 },   { 1, 5, 7, 10 },   { 4, 9, 5, 33 },   { 3, 1, 1, 64 },
@@ -35,7 +35,7 @@ typedef enum {
   MISH,
 } Form;
 
-/* Of the batch norms of all cases. */
+/* The parameters of all cases. */
 static DynoBatchNormParams numbers;
 
 typedef struct {
@@ -110,8 +110,8 @@ case_reference (const Case *c, Form form)
                                .momentum = numbers.momentum };
 }
 
-/* Moves the residual where the sum is near the relu's bend: there a rounding of the sum decides the
- * gradient. */
+/* Moves the residual where the sum is near the ReLU's bend, at which rounding of the sum would
+ * decide the gradient. */
 static void
 case_avoid_bend (Case *c)
 {
@@ -209,7 +209,7 @@ check_all (Form form, gboolean fuse)
       check_train (&shapes[i], form, fuse, amp, 0);
 }
 
-/* gamma is large enough for both bends of ReLU6. */
+/* gamma is large enough for values beyond both bends of ReLU6. */
 static void
 test_activations_fused (void)
 {
@@ -262,7 +262,7 @@ test_add_fused (void)
     check_train (&shapes[2], ADD, TRUE, amp, 0);
 }
 
-/* A mean that is large against the deviation: sums of squares would cancel. */
+/* The mean is large compared with the deviation, so that sums of squares would cancel. */
 static void
 test_large_mean (void)
 {
@@ -308,8 +308,8 @@ test_evaluation (void)
     check_evaluation (i, PLAIN, SILU);
 }
 
-/* Frozen: y and the gradients are those of the running statistics, which stay as they are.  accumulate:
- * x and the residual have readers before; below: x itself needs no gradient. */
+/* A frozen batch norm: y and the gradients use the running statistics, which do not change.
+ * accumulate: x and the residual have earlier readers; below: x itself needs no gradient. */
 static void
 check_frozen (const Shape *shape, Form form, gboolean fuse, gboolean amp, gboolean accumulate,
               gboolean below)
@@ -322,7 +322,7 @@ check_frozen (const Shape *shape, Form form, gboolean fuse, gboolean amp, gboole
                     *more = harness_random (11, c.count, 1);
   ReferenceBatchNorm bent = case_reference (&c, form == ADD_RELU ? ADD : PLAIN);
   reference_batch_norm_evaluate (&bent, c.mean, c.variance, bent_y);
-  for (gsize i = 0; i < c.count; i++) /* not where a rounding decides the slope */
+  for (gsize i = 0; i < c.count; i++) /* without values at which rounding decides the slope */
     c.dy[i] = bent_y[i] > -0.02 && bent_y[i] < 0.02 ? 0 : c.dy[i];
   reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
   for (gsize i = 0; i < c.count; i++)
@@ -380,7 +380,7 @@ test_frozen (void)
     }
 }
 
-/* Those that only batch norms without a residual take. */
+/* Activations that are fused only into batch norms without a residual. */
 static void
 test_more_activations_fused (void)
 {
@@ -393,7 +393,7 @@ test_more_activations_fused (void)
   check_evaluation (2, LEAKY_RELU, MISH);
 }
 
-/* Values as large as the variances. */
+/* eps is as large as the variances, and the momentum varies. */
 static void
 test_eps_and_momentum (void)
 {
@@ -428,7 +428,8 @@ test_bad_numbers (void)
     }
 }
 
-/* One of the two alone: the statistics are the batch's, and the other's gradient is what it was. */
+/* Only gamma or only beta is frozen: the statistics are those of the batch, and the gradient of the
+ * other parameter is the same. */
 static void
 test_half_frozen (void)
 {
@@ -450,7 +451,7 @@ test_half_frozen (void)
   case_clear (&c);
 }
 
-/* x and the residual have readers before: gradients are added to what those wrote. */
+/* x and the residual have earlier readers, to whose gradients this one is added. */
 static void
 check_accumulate (gboolean amp)
 {
@@ -491,8 +492,8 @@ test_accumulate (void)
   check_accumulate (TRUE);
 }
 
-/* Equal inputs, equal bits; and the running statistics move once a step, also when outputs are
- * computed again. */
+/* Equal inputs give equal bits, and the running statistics move once in a step, also when outputs
+ * are recomputed. */
 static void
 test_deterministic (void)
 {
@@ -522,7 +523,7 @@ test_deterministic (void)
   case_clear (&c);
 }
 
-/* What stands before the convolution whose weight gradient reads what is rematerialised. */
+/* The op before the convolution whose weight gradient reads the rematerialised activation. */
 typedef enum {
   REMATERIALISE_PLAIN,
   REMATERIALISE_RELU,
@@ -549,7 +550,7 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
       gboolean adds = form >= REMATERIALISE_ADD;
       DynoTensor *x, *residual, *y = build (h, &c, adds ? ADD : PLAIN, FALSE, &x, &residual);
       if (adds)
-        residual->keep = TRUE; /* as what another node of the backward pass reads */
+        residual->keep = TRUE; /* as a tensor that another node of the backward pass reads */
       if (form != REMATERIALISE_PLAIN && form != REMATERIALISE_ADD)
         y = dyno_activation_with_parameter (graph, y,
                                             form == REMATERIALISE_SILU ? DYNO_ACTIVATION_SILU
@@ -591,8 +592,8 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
   case_clear (&c);
 }
 
-/* An activation that was dropped and is written again by the backward pass is the same to the bit,
- * and so is what is made of it. */
+/* An activation that was dropped and is rematerialised in the backward pass has the same bits, and
+ * so have the results of its readers. */
 static void
 test_rematerialised (void)
 {
@@ -607,8 +608,8 @@ test_rematerialised (void)
       }
 }
 
-/* Channels whose batch has no finite mean or variance keep their running statistics; the others'
- * move. */
+/* Channels whose batch has no finite mean or variance keep their running statistics; those of the
+ * others move. */
 static void
 test_running_statistics_stay_finite (void)
 {
@@ -617,7 +618,7 @@ test_running_statistics_stay_finite (void)
   case_init (&c, &shape, 0);
   c.x[4 * shape.c + 0] = INFINITY;
   c.x[9 * shape.c + 1] = NAN;
-  /* its square is Inf in fp32: the mean is finite and the variance is not */
+  /* its square is Inf in fp32, so the mean is finite and the variance is not */
   c.x[2 * shape.c + 2] = 1e25;
   g_autofree double *mean = g_memdup2 (c.mean, shape.c * sizeof (double));
   g_autofree double *variance = g_memdup2 (c.variance, shape.c * sizeof (double));

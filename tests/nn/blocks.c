@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Several layers together, as models have them: that what passes between the ops is right, too. */
+/* Several layers together, as in models: this tests the tensors that the ops pass to each other,
+ * too. */
 #include "fusion.h"
 #include "harness.h"
 #include "network.h"
 #include <math.h>
 
-/* A block of EfficientNet as its model has it, fused: the change of sum (y * dy) along a direction,
- * by central differences, is what the gradients of x and of all parameters say. */
+/* A block of EfficientNet as in the model, fused: the change of sum (y * dy) along a direction, by
+ * central differences, equals the slope by the gradients of x and of all parameters. */
 static double
 block_run (const double *x, const double *along, double step, double *slope)
 {
@@ -86,10 +87,10 @@ test_block (void)
   g_assert_cmpfloat (fabs (slope - want), <, 2e-3 * (1 + fabs (want)));
 }
 
-/* Five residual blocks in a row: each writes over the gradient that it shares with the one behind
- * it, which has read it, so that all have one memory; sums: and the convolutions make the sums of
- * batch norms; restoring: and of the blocks' outputs that can be written again every second one
- * is. */
+/* Five residual blocks in a row: each overwrites the gradient that it shares with the next block,
+ * after that block has read it, so that all share one memory.  sums: the convolutions also compute
+ * the sums of batch norms; restoring: of the block outputs that can be rematerialised, every second
+ * one is. */
 static double *
 chain_run (gboolean amp, gboolean fuse, gboolean sums, gboolean restoring, gsize *n)
 {
@@ -145,11 +146,12 @@ test_chain (void)
     }
 }
 
-/* A residual block with a shortcut by strides: its gradient is written without the zeros between, and
- * added to by the convolution beside it, to the same bit as by all pixels. */
+/* A residual block with a strided shortcut: the shortcut's gradient is written without the zeros
+ * between pixels, and the convolution of the main branch adds to it, with the same bits as over all
+ * pixels. */
 typedef struct {
   guint32 side, kernel,
-      stride; /* of the convolution beside; where its stride is 1 a second one follows */
+      stride; /* of the convolution in the main branch; if its stride is 1, a second one follows */
   guint32 step;
 } StridedCase;
 
@@ -241,7 +243,7 @@ test_strided_shortcut (void)
         }
 }
 
-/* Kernels of each kind, those with parts of the K axis too. */
+/* Kernels of each kind, also those that split the K axis. */
 static void
 test_strided_variants (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The build path: its stages submitted apart change no bit, a network predicts without loss and
- * labels, all modes of a model share its parameters, and the plan made without a device is what is
- * allocated. */
+/* The build path: submitting its stages separately changes no bit, a network predicts without loss
+ * and labels, all modes of a model share its parameters, and the plan without a device equals the
+ * allocation. */
 #include "build.h"
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static DynoDevice *device;
 
-/* With dropout and batch norm: what differs between the modes. */
+/* With dropout and batch norm, in which the modes differ. */
 static DynoNetworkParams
 params_of (DynoMode mode, gboolean generated)
 {
@@ -148,14 +148,15 @@ read_logits (DynoBuild *build, gsize *size_bytes)
   DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (build));
   guint8 *bytes = g_malloc (logits->size_bytes);
 
-  g_assert_true (logits->keep); /* nothing that runs later lies over them */
+  g_assert_true (logits->keep); /* no later tensor shares their memory */
   *size_bytes = logits->size_bytes;
   dyno_program_read_tensor (dyno_build_get_program (build), logits, 0, bytes, *size_bytes, &error);
   g_assert_no_error (error);
   return bytes;
 }
 
-/* What prediction gives are the logits of evaluation, of the weights that were just trained. */
+/* The outputs of prediction are the logits of evaluation, with the weights that were just
+ * trained. */
 static void
 test_predicts (void)
 {
@@ -184,7 +185,8 @@ test_predicts (void)
   g_assert_cmpmem (evaluated, size_bytes, after, size_bytes);
 }
 
-/* The memory has what any of the builds wants: here an input, which the first makes itself. */
+/* The memory has every space that one of the builds needs: here an input, which the first build
+ * generates itself. */
 static void
 test_memory_serves_all (void)
 {
@@ -199,7 +201,8 @@ test_memory_serves_all (void)
   submit (prediction, DYNO_COMMAND_FORWARD, 1);
 }
 
-/* Alone, without the spaces that a loss or an optimizer would bring. */
+/* A prediction build works without other builds, and without the spaces of a loss or an
+ * optimizer. */
 static void
 test_predicts_alone (void)
 {
@@ -233,7 +236,7 @@ test_plans_without_a_device (void)
                     dyno_build_get_plan (build)->total_bytes);
 }
 
-/* A choice that came after the first plan is what the second takes. */
+/* The second plan uses a choice that was made after the first. */
 static void
 test_plans_again (void)
 {

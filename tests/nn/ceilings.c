@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ceilings: kept on disk for one device, floors from them, and measured on the device at hand. */
+/* Ceilings are stored on disk for each device, give lower bounds of times, and are measured on the
+ * present device. */
 #include "ceilings.h"
 #include "buffer.h"
 #include "file.h"
@@ -34,7 +35,7 @@ test_round_trip (void)
   g_assert_cmpfloat (got.copy_bytes_per_s, ==, 0);
 }
 
-/* Damage anywhere, and figures that no measurement gives. */
+/* Damage anywhere in the file, and impossible figures. */
 static void
 test_damaged_reads_as_nothing (void)
 {
@@ -67,7 +68,7 @@ static void
 test_floor (void)
 {
   DynoDispatch d = { .bytes = 8000000, .flops = 60000000 };
-  /* its FLOPs would take 1 */
+  /* its FLOPs would take 1 microsecond */
   g_assert_cmpfloat_with_epsilon (dyno_ceilings_floor_us (&some, &d), 2, 1e-9);
   d.flops = 600000000;
   g_assert_cmpfloat_with_epsilon (dyno_ceilings_floor_us (&some, &d), 10, 1e-9);
@@ -102,7 +103,7 @@ test_measure (void)
   g_assert_cmpuint (dyno_device_get_validation_messages (device), ==, 0);
 }
 
-/* What does not fit the budget is an error, and leaves nothing behind. */
+/* A measurement that exceeds the budget is an error, and leaves nothing allocated. */
 static void
 test_measure_past_the_budget (void)
 {
@@ -116,7 +117,7 @@ test_measure_past_the_budget (void)
   g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, 0);
 }
 
-/* A cache folder that holds no ceilings, but the kernels that are compiled already. */
+/* Uses a cache folder without ceilings, but with the kernels that are compiled already. */
 static void
 use_own_cache (void)
 {

@@ -12,8 +12,8 @@ typedef struct {
 
 static const Size sizes[] = { { 1, 1, 1 }, { 2, 5, 7 }, { 1, 64, 63 } };
 
-/* Multiples of 8, of 4, and neither; a last tensor of odd channels; more tensors than a dispatch
- * takes, whole accesses and less than one of each. */
+/* Multiples of 8, of 4, and neither; a last tensor with an odd number of channels; more tensors
+ * than a dispatch takes, with whole accesses and with less than one each. */
 static const guint32 lists[][MOST + 1] = {
   { 8, 16, 24 },
   { 3, 5 },
@@ -127,7 +127,7 @@ test_concat_accumulates (void)
       check_concat (&sizes[1], lists[i], amp, TRUE);
 }
 
-/* A tensor twice: its gradient is the sum of both places. */
+/* A tensor that is concatenated twice has the sum of both gradients. */
 static void
 test_concat_twice (void)
 {
@@ -156,7 +156,8 @@ test_concat_twice (void)
     }
 }
 
-/* Runs of x; the gradients of all runs add up, and channels that no run has get zero. */
+/* Ranges of channels of x; the gradients of all ranges are summed, and channels without a range get
+ * zero. */
 typedef struct {
   guint32 c;
   struct {
@@ -256,9 +257,9 @@ test_shuffle (void)
     }
 }
 
-/* Two layers of a dense block, then a unit as ShuffleNet's: tensors with several readers, gradients
- * of runs in memory that others share.  Returns z, then the gradients of x and of the first layer's
- * weight. */
+/* Two layers of a dense block, then a unit of ShuffleNet: tensors with several readers, and
+ * gradients of channel ranges in memory that others share.  Returns z, then the gradients of x and
+ * of the first layer's weight. */
 static double *
 blocks_run (gboolean amp, gboolean fused, gboolean restoring, gsize *n)
 {
@@ -327,7 +328,7 @@ test_blocks (void)
     }
 }
 
-/* Nothing is copied where the result is the tensor itself; copies are no arithmetic. */
+/* Nothing is copied where the result is the tensor itself; copies count no FLOPs. */
 static void
 test_whole (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of choices on disk, and how a lowering uses it. */
+/* The table of choices on disk, and its use by a lowering. */
 #include "hash.h"
 #include "infos.h"
 #include "lowering.h"
@@ -75,7 +75,8 @@ test_refusals_round_trip (void)
     const char *key, *label, *why;
   } cases[] = {
     { "conv f16 n7 h7", "khr 8x8x16/8x8", "again" },
-    { "conv f16 n7 h7", "khr 8x8x16/8x8 k4", "again" }, /* a tile with all its splits */
+    /* A refusal applies to all splits of the tile. */
+    { "conv f16 n7 h7", "khr 8x8x16/8x8 k4", "again" },
     { "conv f16", "khr 8x8x16/8x8", "again" },
     { "conv f16 n7 h7", "khr 8x8x16/8x4", NULL },
     { "conv f16 n7 h7", "khr-patch 8x8x16/8x8", NULL },
@@ -90,7 +91,7 @@ test_refusals_round_trip (void)
       g_autofree char *why = dyno_choices_get_refusal (again, cases[i].key, &variant);
       g_assert_cmpstr (why, ==, cases[i].why);
     }
-  /* By rule choices are not told, but kept; refusals hold. */
+  /* With choices by rule the table returns none, but keeps them; refusals apply. */
   dyno_choices_go_by_rule (again);
   assert_choice (again, "conv f16 n1 h2", NULL);
   g_assert_true (dyno_choices_decide (again));
@@ -102,7 +103,7 @@ test_refusals_round_trip (void)
   g_assert_cmpuint (dyno_choices_count_refusals (third), ==, 0);
 }
 
-/* A tile that passed its test has passed with all its splits, in its family. */
+/* A tile that has passed its test has passed it with all splits, in its family. */
 static void
 test_passed_round_trip (void)
 {
@@ -118,7 +119,7 @@ test_passed_round_trip (void)
   g_assert_false (dyno_choices_has_passed (again, "conv f32 n9", &whole));
 }
 
-/* A whole file in which a word is no variant's print, of a version to come perhaps. */
+/* An undamaged file with a label that no variant has, perhaps of a later version. */
 static void
 test_no_variant_reads_as_empty (void)
 {
@@ -146,7 +147,7 @@ test_no_variant_reads_as_empty (void)
   g_assert_cmpint (g_unlink (path), ==, 0);
 }
 
-/* The one file of the folder. */
+/* Returns the only file in the folder. */
 static char *
 only_file (void)
 {
@@ -174,16 +175,15 @@ test_corrupt_reads_as_empty (void)
       broken[at] ^= 1;
       g_assert_true (g_file_set_contents (path, broken, (gssize) length, NULL));
       g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
-      /* The hash's hex digits have two cases: flipping one bit of a letter never gives the
-       * other. */
+      /* Flipping one bit of a letter in the hexadecimal hash never gives the other case. */
       assert_choice (loaded, "key", NULL);
-      g_assert_true (g_file_set_contents (path, text, (gssize) at, NULL)); /* cut off */
+      g_assert_true (g_file_set_contents (path, text, (gssize) at, NULL)); /* truncated */
       g_autoptr (DynoChoices) cut = dyno_choices_load ("device one");
       assert_choice (cut, "key", NULL);
     }
 }
 
-/* A whole file of this device, of another build's kernels. */
+/* An undamaged file for this device, but of another build's kernels. */
 static void
 test_other_kernels_read_as_empty (void)
 {
@@ -232,16 +232,16 @@ test_lowering_chooses (void)
   g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 0);
   set (choices, "key", "khr 8x8x8/8x8", 1);
   g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 2);
-  set (choices, "key", "khr 16x16x16/8x8", 1); /* none of them */
+  set (choices, "key", "khr 16x16x16/8x8", 1); /* none of the variants */
   g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 0);
   set (choices, "key", "khr 8x8x8/8x8", 1);
-  dyno_choices_refuse (choices, "key", &variants[1], "why"); /* the split alone */
+  dyno_choices_refuse (choices, "key", &variants[1], "why"); /* only this split */
   g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 2);
   point = g_ptr_array_index (points, 3);
   g_assert_cmpuint (point->n_variants, ==, 2);
   g_assert_cmpuint (point->chosen, ==, 1);
   g_assert_true (dyno_variant_equal (&point->variants[1], &variants[2]));
-  dyno_choices_refuse (choices, "key", &variants[2], "why"); /* what is chosen */
+  dyno_choices_refuse (choices, "key", &variants[2], "why"); /* the chosen variant */
   g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 0);
   g_assert_true (dyno_graph_check (graph, NULL));
   dyno_lowering_choose (lowering, node, "key", variants, 0);
@@ -250,7 +250,7 @@ test_lowering_chooses (void)
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
 }
 
-/* A label is the print of a struct, and only what is such a print reads as one. */
+/* A label is the printed form of a struct, and no other text parses as one. */
 static void
 test_variants_print_and_parse (void)
 {

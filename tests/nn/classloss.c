@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The focal loss and the Dice loss, against their definitions in double: the loss, and its gradient
- * by differences. */
+/* The focal loss and the Dice loss compared with their definitions in double: the loss, and its
+ * gradient by differences. */
 #include "harness.h"
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,8 @@ typedef struct {
   guint32 n, h, w, c, n_valid;
   double focal, dice;
   gboolean weighted;
-  double ignored; /* share of the rows */
-  double spread;  /* of the logits: large ones leave classes that are certain */
+  double ignored; /* share of ignored rows */
+  double spread;  /* of the logits: large ones give classes that are certain */
 } Case;
 
 typedef struct {
@@ -183,7 +183,7 @@ test_rows (void)
       check (&cases[i], FALSE, amp);
 }
 
-/* More pixels than the fewest workgroups take, and the same bits in a second run. */
+/* More pixels than the minimum of workgroups covers, and the same bits in a second run. */
 static void
 test_many (void)
 {
@@ -210,7 +210,7 @@ test_many (void)
   g_free (d.targets);
 }
 
-/* No loss, and one of zeros, are the plain one, to the bit. */
+/* NULL parameters, and parameters of zero, give the plain loss bit for bit. */
 static void
 check_bits (gboolean pixels)
 {
@@ -253,7 +253,7 @@ test_plain (void)
   check_bits (FALSE);
 }
 
-/* Limits, and the combinations that are not defined. */
+/* Limits of the parameters, and combinations that are not defined. */
 static void
 test_limits (void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolution and linear layer against the naive double reference: every kernel variant that the
- * device can run, forced in turn; and, without a device, that every matrix-unit kernel compiles. */
+/* Convolution and linear layer compared with the naive reference in double: every kernel variant
+ * that the device can run is forced in turn; and without a device, every matrix-unit kernel
+ * compiles. */
 #include "conv2d-private.h"
 #include "harness.h"
 #include "kernel.h"
@@ -16,9 +17,9 @@ group_inputs (const ReferenceConv2d *s)
   return s->c / MAX (s->groups, 1);
 }
 
-/* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that
- * leave rows and taps out, pads wider than the kernel reaches, products that are whole tiles and
- * such that are not; and enough workgroups that the phases of strides run side by side. */
+/* n h w c k, kernel, stride, pad: odd sides, batch 1, channels that are no multiple of 8, strides
+ * that skip rows and taps, pads wider than the kernel reaches, products with and without partial
+ * tiles; and enough workgroups that the phases of strides run in parallel. */
 static const ReferenceConv2d cases[] = {
   { 2, 7, 7, 8, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 10, 3, 3, 2, 2, 1, 1 },
   { 2, 8, 11, 10, 33, 5, 5, 2, 2, 2, 2 },  { 1, 13, 14, 33, 10, 7, 7, 2, 2, 3, 3 },
@@ -29,17 +30,18 @@ static const ReferenceConv2d cases[] = {
   { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },
   { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },  { 2, 128, 129, 8, 8, 3, 3, 2, 2, 1, 1 },
 };
-/* And groups, then the dilation: blocks of several groups, and groups that no block is whole tiles
- * of, with pads; more outputs a group than inputs and fewer; few channels; taps that have more and
- * less in common with strides, some of them in no phase; a group for each channel, apart. */
+/* And groups, then the dilation: blocks of several groups, and groups for which no block has whole
+ * tiles, with pads; more outputs in a group than inputs, and fewer; few channels; taps with more
+ * and fewer common factors with the strides, some of them in no phase; a group for each channel,
+ * dilated. */
 static const ReferenceConv2d sparse_cases[] = {
   { 2, 7, 6, 64, 64, 3, 3, 1, 1, 1, 1, 16 },    { 1, 7, 8, 128, 64, 3, 3, 2, 2, 1, 1, 4 },
   { 2, 5, 7, 12, 18, 3, 3, 1, 1, 1, 1, 3 },     { 1, 17, 15, 8, 8, 3, 2, 4, 4, 3, 2, 1, 6, 2 },
   { 2, 9, 8, 3, 8, 3, 3, 1, 1, 2, 2, 1, 2, 2 }, { 1, 11, 12, 8, 16, 3, 3, 2, 2, 2, 1, 1, 2, 3 },
   { 1, 8, 7, 4, 4, 3, 3, 1, 1, 2, 2, 4, 2, 2 }, { 2, 8, 9, 64, 64, 3, 3, 1, 2, 2, 2, 2, 2, 2 },
 };
-/* Large enough for several tiles of every variant, some of them whole: for each variant in turn; and
- * one with a long K axis in both directions, which is cut. */
+/* Large enough for several tiles of every variant, some of them whole; for each variant in turn.
+ * One case has a long K axis in both directions, which is split. */
 static const ReferenceConv2d variant_cases[] = {
   { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 }, { 1, 6, 7, 72, 40, 3, 3, 1, 1, 1, 1 },
   { 256, 2, 3, 128, 64, 3, 3, 1, 1, 1, 1 }, { 128, 4, 5, 32, 32, 2, 5, 2, 1, 1, 4 },
@@ -60,8 +62,8 @@ add (double *sum, const double *more, gsize n)
     sum[i] += more[i];
 }
 
-/* What lies in memory of the weight's gradient where an input and an output are of different groups
- * is zero: else the optimizer would make weights of it. */
+/* The memory of the weight's gradient is zero where input and output belong to different groups:
+ * otherwise the optimizer would turn it into weights. */
 static void
 assert_nothing_between_groups (Harness *h, const double *gradient, gsize n)
 {
@@ -194,7 +196,7 @@ shape_of (const ReferenceConv2d *s, gboolean half)
                             .dtype = half ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32 };
 }
 
-/* Every tile for every pass on the device; of the splits of wgrad now few, now many. */
+/* Every tile for every pass on the device; the splits of wgrad alternate between few and many. */
 static void
 check_variants (gboolean amp, const ReferenceConv2d *s, guint turn)
 {
@@ -210,7 +212,7 @@ check_variants (gboolean amp, const ReferenceConv2d *s, guint turn)
   for (guint i = 0; i < counts[0]; i++)
     {
       Options o = { .amp = amp, .accumulate = i % 2 };
-      /* Many images are there for tiles of images, and the others cannot do with few. */
+      /* Tiles of images need many images, and the other tiles cannot run with few. */
       if (variants[0][i].tile->images != (s->n >= 128)
           || !harness_takes (turn++, s->n >= 128 ? 1 : 3))
         continue;
@@ -237,7 +239,7 @@ test_variants (void)
       check_variants (amp, &variant_cases[i], i + amp);
 }
 
-/* Without bias there is no such parameter either. */
+/* Without bias there is no bias parameter either. */
 static DynoTensor *
 append_linear (DynoGraph *graph, DynoTensor *x, guint32 out, gboolean no_bias, gboolean flattened)
 {
@@ -300,7 +302,8 @@ test_linear (void)
       }
 }
 
-/* The last axis alone: every pixel, or step of a sequence (N, 1, T, F), is a row. */
+/* The layer applies to the last axis only: every pixel, or step of a sequence (N, 1, T, F), is a
+ * row. */
 static void
 test_linear_last_axis (void)
 {
@@ -342,8 +345,8 @@ test_linear_last_axis (void)
       }
 }
 
-/* A bias of so many rows that 64 groups of them are added up, which on a card many invocations
- * share; lanes of the first and of the last groups differ. */
+/* The bias gradient of so many rows that 64 groups of them are summed, which on a GPU many
+ * invocations share; the lanes of the first and of the last groups differ. */
 static void
 check_bias (guint32 h_in, guint32 w, guint32 out)
 {
@@ -363,8 +366,8 @@ check_bias (guint32 h_in, guint32 w, guint32 out)
   harness_assert_close (got, want, out, harness_tolerance (h), "dbias");
 }
 
-/* Also more rows than 64 groups take, and channels of one chunk, of three, and of more than a
- * workgroup has. */
+/* Also more rows than 64 groups hold, and channels of one chunk, of three, and more than a
+ * workgroup takes. */
 static void
 test_bias_of_many_rows (void)
 {
@@ -373,9 +376,9 @@ test_bias_of_many_rows (void)
   check_bias (610, 451, 4);
 }
 
-/* Over a sequence (N, T, C), as (N, 1, T, C) with a kernel 1 high, against loops in one
- * dimension. */
-/* The weight is as torch.nn.Conv1d has it, and what is no sequence is refused. */
+/* A convolution over a sequence (N, T, C), as (N, 1, T, C) with a kernel of height 1, is compared
+ * with loops in one dimension.  The weight has the shape of torch.nn.Conv1d's, and inputs that are
+ * no sequences are refused. */
 static void
 test_conv1d (void)
 {
@@ -501,7 +504,7 @@ test_folds_large_grids (void)
     }
 }
 
-/* A CPU takes long to compile: there one kernel serves layers and batches of all sizes. */
+/* Compiling takes long on a CPU, so one kernel serves layers and batches of all sizes there. */
 static void
 test_sizes_are_arguments (void)
 {
@@ -537,7 +540,7 @@ test_sizes_are_arguments (void)
     }
 }
 
-/* With whole tiles of images they are what a large card would run. */
+/* With whole tiles of images, these are the first choice of a large GPU. */
 static void
 test_guesses_images (void)
 {
@@ -564,8 +567,8 @@ test_guesses_images (void)
     }
 }
 
-/* What it runs where tiles of images are not whole: matrix variants come first, are spread over it by
- * splits, and no split is empty. */
+/* The first choices of a large GPU without whole tiles of images: matrix variants come first,
+ * splits distribute them over the GPU, and no split is empty. */
 static void
 test_guesses_for_a_card (void)
 {
@@ -585,7 +588,7 @@ test_guesses_for_a_card (void)
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
       g_assert_cmpuint (n, >, 4);
-      /* 3 x 3 taps out of a patch, where they can be. */
+      /* 3 x 3 taps are read from a patch where possible. */
       g_assert_cmpint (variants[0].variant.path, ==, DYNO_PATH_KHR);
       g_assert_true (pass == DYNO_CONV2D_WGRAD
                          ? variants[0].variant.scheme == DYNO_SCHEME_PLAIN
@@ -604,8 +607,8 @@ test_guesses_for_a_card (void)
     }
 }
 
-/* One image: long K tiles and parts of the K axis, so that the processors have something to do and
- * seldom wait for it; with many images neither is among the variants. */
+/* One image: long K tiles and a split K axis, so that the processors have work and seldom wait for
+ * memory; with many images neither is among the variants. */
 static void
 test_guesses_for_one_image (void)
 {
@@ -648,8 +651,8 @@ test_guesses_for_one_image (void)
       }
 }
 
-/* The products of a strided data gradient: side by side where there are many workgroups, one after
- * the other where few; and where one of them alone has taps, it is the only one. */
+/* The products of a strided data gradient run in parallel where there are many workgroups, and one
+ * after the other where there are few; if only one of them has taps, it is the only one. */
 static void
 test_phases (void)
 {
@@ -687,8 +690,8 @@ test_phases (void)
     }
 }
 
-/* Workgroups of the likely weight gradient: about two a processor, whatever the card; and what is
- * taken for a card whose driver does not say how many processors it has. */
+/* Workgroups of the first choice for the weight gradient: about two for each processor of any GPU,
+ * and the assumption for a GPU whose driver does not report its processors. */
 static void
 test_splits_follow_the_processors (void)
 {
@@ -729,8 +732,8 @@ test_splits_follow_the_processors (void)
   g_assert_cmpuint (dyno_device_info_scale (&info, 768), ==, 768);
 }
 
-/* Where operands of matrix units take twice the registers, a tile that then spills is not what is
- * likely; where they do not, it is. */
+/* Where the operands of matrix units take twice the registers, a tile that would spill is not the
+ * first choice; elsewhere it is. */
 static void
 test_spilling_tiles_lose_their_place (void)
 {
@@ -767,7 +770,7 @@ test_spilling_tiles_lose_their_place (void)
       }
   g_assert_cmpuint (spilling[0], >, 4);
   g_assert_cmpuint (spilling[1], ==, 0);
-  /* The largest tile has no room for a batch norm's values; dgrad needs none. */
+  /* The largest tile has no registers left for the values of a batch norm; dgrad needs none. */
   DynoConv2dShape shape = shape_of (&all[0], TRUE);
   info.subgroup_max = 64;
   g_assert_false (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_FORWARD));
@@ -777,7 +780,8 @@ test_spilling_tiles_lose_their_place (void)
   g_assert_false (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_DGRAD));
 }
 
-/* Subgroups of 64 that take 32 when asked: workgroups with matrix units are multiples of both. */
+/* Subgroups have 64 invocations by default and 32 on request; workgroups with matrix units are
+ * multiples of both. */
 static void
 test_matrix_workgroups_are_whole (void)
 {
@@ -813,7 +817,7 @@ test_matrix_workgroups_are_whole (void)
     }
 }
 
-/* Which shapes a tile cannot make, and that what it can fits into shared memory. */
+/* Which shapes a tile does not support, and that the supported ones fit into shared memory. */
 static void
 test_tiles_serve (void)
 {
@@ -878,7 +882,8 @@ test_tiles_serve (void)
     }
 }
 
-/* Tiles of 256 pixels: each image by itself, or several on a sheet where that takes fewer. */
+/* Tiles of 256 pixels: each image separately, or several in one sheet where that takes fewer
+ * tiles. */
 static void
 test_strips_cover_images (void)
 {
@@ -916,14 +921,14 @@ test_strips_cover_images (void)
       g_assert_cmpuint (forward.n_tiles, ==, wanted[i].n_tiles);
       g_assert_cmpuint (dyno_tile_count_rectangles (&tile, &shape, DYNO_CONV2D_FORWARD), ==,
                         wanted[i].n_tiles);
-      /* Of 40 and of 72 channels, the last slab is half empty. */
+      /* With 40 and 72 channels, the last slab is half empty. */
       g_assert_cmpuint (forward.slabs, ==, 3);
       g_assert_cmpuint (dgrad.slabs, ==, 5);
     }
 }
 
-/* Each workgroup writes its sums for a batch norm: as many as are counted, also with several tiles of
- * columns. */
+/* Each workgroup writes its sums for a batch norm, and their number equals the count, also with
+ * several tiles of columns. */
 static void
 test_strips_count_their_sums (void)
 {
@@ -961,8 +966,9 @@ test_strips_count_their_sums (void)
   g_assert_cmpuint (counted, >, 8);
 }
 
-/* What a tile of images multiplies: of 7 taps 3 along one side 19 of 21, of every second pixel's 10 of
- * 12.  Two taps that step by two with a pad of 1 are inside 4 times in 4 pixels. */
+/* The share of products that a tile of images computes: with 7 taps along a side of 3 pixels 19 of
+ * 21, at every second pixel 10 of 12.  Two taps with a stride of two and a pad of 1 are inside 4
+ * times in 4 pixels. */
 static void
 test_images_leave_taps_out (void)
 {
@@ -981,8 +987,8 @@ test_images_leave_taps_out (void)
     }
 }
 
-/* Matrix-unit kernels, by the extension that this build's shader compiler knows, with bounds checks
- * and without, and with a batch norm in their loads and without. */
+/* Matrix-unit kernels compile with the extension that this build's shader compiler supports, with
+ * and without bounds checks, and with and without a batch norm in their loads. */
 static void
 test_matrix_kernels_compile (void)
 {
@@ -1002,7 +1008,7 @@ test_matrix_kernels_compile (void)
                           .matrix = dyno_shader_compiler_matrix () };
   static const guint32 loads[] = { DYNO_ACTIVATION_RELU, DYNO_ACTIVATION_RELU6, 0,
                                    DYNO_ACTIVATION_RELU, DYNO_CONV2D_LOAD_PLAIN };
-  /* As NVIDIA's drivers get them; some as AMD's do, which takes three times as long. */
+  /* As compiled for NVIDIA's drivers; some also as for AMD's, which takes three times as long. */
   DynoShaderCompiler *compilers[] = {
     dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL),
     dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_RECURRENT)
@@ -1022,7 +1028,7 @@ test_matrix_kernels_compile (void)
             variant.splits = 2;
           shape.fused.statistics = i > 0;
           shape.accumulate = i > 1;
-          /* dgrad with the sums of a batch norm, in its forms of the slope and without one. */
+          /* dgrad with the sums of a batch norm, with and without a slope. */
           variant.norm = pass == DYNO_CONV2D_DGRAD && variant.splits == 1 && t % 2 == 0;
           shape.fused.norm = variant.norm ? 1 + (t / 2 + i) % 3 : 0;
           shape.fused.norm_activation =
@@ -1051,7 +1057,8 @@ test_matrix_kernels_compile (void)
     dyno_shader_compiler_free (compilers[i]);
 }
 
-/* The reference itself: its gradients against central differences of its forward pass. */
+/* Tests the reference itself: its gradients are compared with central differences of its forward
+ * pass. */
 typedef struct {
   const ReferenceConv2d *s;
   const double *x, *weight, *bias, *dy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transposed convolution against a plain sum in double, forward and all gradients, with every variant
- * of its kernels; that its result is as large as PyTorch's; and what it refuses. */
+/* Transposed convolution compared with a plain sum in double, forward and all gradients, with every
+ * variant of its kernels; its result has PyTorch's size; and unsupported parameters are refused. */
 #include "conv2d-private.h"
 #include "harness.h"
 #include "kernel.h"
@@ -10,13 +10,13 @@
 typedef struct {
   guint32 n, h, w, c, k; /* from c to k channels */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, more_h, more_w;
-  guint32 groups, dilation_h, dilation_w; /* 0 reads as 1 */
-  guint32 oh, ow;                         /* by PyTorch's ConvTranspose2d */
+  guint32 groups, dilation_h, dilation_w; /* 0 means 1 */
+  guint32 oh, ow;                         /* size of the output by PyTorch's ConvTranspose2d */
 } Case;
 
-/* Strides 1, 2 and 3, one for each axis, taps that overlap and that leave gaps, odd sides, rows at
- * the end, pads wider than the kernel reaches, channels off the multiple of 8, one class, one pixel,
- * groups, and taps apart. */
+/* Strides 1, 2 and 3, different ones for both axes, taps that overlap and that leave gaps, odd
+ * sides, rows at the end, pads wider than the kernel reaches, channels that are no multiple of 8,
+ * one class, one pixel, groups, and dilation. */
 static const Case cases[] = {
   { 2, 7, 5, 16, 8, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 14, 10 },
   { 1, 9, 6, 5, 11, 3, 3, 2, 2, 1, 1, 1, 1, 0, 0, 0, 18, 12 },
@@ -32,7 +32,8 @@ static const Case cases[] = {
   { 1, 5, 6, 6, 6, 4, 4, 2, 2, 1, 1, 0, 0, 6, 0, 0, 10, 12 },
   { 1, 6, 7, 8, 8, 3, 3, 1, 2, 0, 1, 0, 2, 1, 2, 3, 10, 19 },
 };
-/* Several tiles of every variant, some of them whole; with one long K axis, which is cut. */
+/* Several tiles of every variant, some of them whole; one case has a long K axis, which is
+ * split. */
 static const Case variant_cases[] = {
   { 2, 9, 8, 140, 130, 3, 3, 2, 2, 1, 1, 1, 1, 0, 0, 0, 18, 16 },
   { 1, 6, 7, 264, 40, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0, 0, 6, 7 },
@@ -217,8 +218,8 @@ test_variants (void)
       }
 }
 
-/* The kernels for matrix units with a bias, which no software device runs: with strides, and as large
- * as the input, from a patch. */
+/* The matrix-unit kernels with a bias, which no software device runs, compile: with strides, and
+ * with a patch where the output has the size of the input. */
 static void
 test_matrix_kernels_compile (void)
 {
@@ -298,7 +299,7 @@ test_refuses (void)
     }
 }
 
-/* The weight is as PyTorch has it, inputs first, and its start values are by PyTorch's fan-in. */
+/* The weight has PyTorch's layout, inputs first, and its initial values follow PyTorch's fan-in. */
 static void
 test_weight (void)
 {

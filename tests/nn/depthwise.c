@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Depthwise convolution against the naive double reference, a channel at a time. */
+/* Depthwise convolution compared with the naive reference in double, one channel at a time. */
 #include "fusion.h"
 #include "harness.h"
 #include "reference/conv2d.h"
@@ -8,13 +8,12 @@
 
 typedef struct {
   guint32 n, h, w, c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-  guint32 dilation_h, dilation_w; /* 0 reads as 1 */
+  guint32 dilation_h, dilation_w; /* 0 means 1 */
 } Case;
 
-/* Odd sides, batch 1, channels off the multiple of 8, strides that leave rows out, strips of
- * columns and bands of rows that are whole and not, a kernel as large as the image, one dimension,
- * pads wider than the kernel reaches, more taps than registers, and more rows than a workgroup adds
- * up. */
+/* Odd sides, batch 1, channels that are no multiple of 8, strides that skip rows, whole and partial
+ * strips of columns and bands of rows, a kernel as large as the image, one dimension, pads wider
+ * than the kernel reaches, more taps than registers, and more rows than a workgroup sums. */
 static const Case cases[] = {
   { 2, 7, 7, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 3, 3, 2, 2, 1, 1 },
   { 2, 12, 11, 33, 3, 3, 1, 1, 1, 1 },  { 1, 5, 6, 40, 3, 3, 2, 2, 0, 0 },
@@ -24,8 +23,8 @@ static const Case cases[] = {
   { 1, 9, 10, 12, 7, 7, 1, 1, 3, 3 },   { 1, 11, 9, 8, 7, 7, 2, 2, 3, 3 },
   { 3, 21, 19, 272, 3, 3, 2, 1, 1, 1 },
 };
-/* Dilated: phases of different sizes, more phases than rows, one dimension, pads past what the kernel
- * reaches and none. */
+/* Dilated: phases of different sizes, more phases than rows, one dimension, pads wider than the
+ * kernel reaches, and no pads. */
 static const Case dilated_cases[] = {
   { 2, 9, 12, 20, 5, 5, 1, 1, 4, 4, 2, 2 }, { 1, 11, 8, 33, 3, 3, 1, 1, 2, 3, 2, 3 },
   { 2, 3, 4, 8, 3, 3, 1, 1, 5, 5, 5, 5 },   { 2, 1, 13, 12, 1, 3, 1, 1, 0, 4, 0, 2 },
@@ -47,7 +46,7 @@ results_clear (Results *r)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Results, results_clear)
 
-/* Channel c of dense rows of `channels`, or back. */
+/* Copies channel c out of dense rows of `channels`, or back. */
 static void
 move_channel (double *rows, double *channel, gsize n_rows, guint32 channels, guint32 c,
               gboolean back)
@@ -85,7 +84,7 @@ expect (const Case *s, double *x, double *weight, const double *bias, double *dy
   return r;
 }
 
-/* Both gradients add to what is there. */
+/* Both gradients are added to existing values. */
 static Results
 run (const Case *s, gboolean amp, gboolean as_card, gboolean compare)
 {
@@ -143,7 +142,8 @@ run (const Case *s, gboolean amp, gboolean as_card, gboolean compare)
 static void
 test_matches (void)
 {
-  /* each as a card and as a CPU has it, in one of both types each, the first ones in both */
+  /* each in the forms for a GPU and for a CPU, in one of them with both types, the first cases in
+   * both */
   for (guint i = 0; i < G_N_ELEMENTS (cases) + 3; i++)
     for (guint as_card = 0; as_card < 2; as_card++)
       {
@@ -163,8 +163,8 @@ test_dilated (void)
       }
 }
 
-/* The running statistics, which hold those of the batch, against those of the convolution's output
- * as it was written; and x is not read for them. */
+/* The running statistics, which include those of the batch, are compared with the statistics of the
+ * stored output of the convolution; x is not read for them. */
 static void
 check_statistics (const Case *s, gboolean amp, gboolean as_card)
 {
@@ -232,7 +232,7 @@ test_equal_bits (void)
                    9 * s->c * sizeof (double));
 }
 
-/* As torchvision has it, and in memory without an axis of inputs. */
+/* The weight has torchvision's layout, and in memory no axis of inputs. */
 static void
 test_weight (void)
 {
@@ -246,10 +246,11 @@ test_weight (void)
   g_assert_cmpuint (weight->n_elements, ==, 9 * 16);
   params.dilation_h = params.dilation_w = params.pad_w = 2;
   g_assert_cmpstr (dyno_conv2d (graph, x, "apart", &params)->producer->op->name, ==, "depthwise");
-  params.pad_w = 1; /* pixels meet those of other phases */
+  params.pad_w = 1; /* pixels meet pixels of other phases */
   g_assert_cmpstr (dyno_conv2d (graph, x, "between", &params)->producer->op->name, ==, "conv2d");
   params.dilation_h = params.dilation_w = params.pad_w = 0;
-  params.out_channels = 24; /* two outputs a channel: as any other convolution with groups */
+  /* Two outputs for a channel, so the op is an ordinary convolution with groups. */
+  params.out_channels = 24;
   const DynoTensor *wider = dyno_conv2d (graph, x, "wider", &params);
   g_assert_cmpstr (wider->producer->op->name, ==, "conv2d");
   params.out_channels = 20;

@@ -50,8 +50,8 @@ test_relu (void)
       }
 }
 
-/* What the reference is, pads of sigmoid among it (the harness looks at them), and the gradient in
- * memory of its own where x has another reader. */
+/* The outputs, including the pads of sigmoid (which the harness checks), and the gradient in memory
+ * of its own where x has another reader. */
 static void
 test_activations (void)
 {
@@ -87,7 +87,7 @@ test_activations (void)
         }
 }
 
-/* Neither does an activation hide NaN, nor make one of a large value. */
+/* An activation neither hides NaN nor makes one of a large value. */
 static void
 test_activation_limits (void)
 {
@@ -106,9 +106,9 @@ test_activation_limits (void)
     }
 }
 
-/* From -24 to 24 in steps that no bend falls on, close to zero, and the largest numbers: f and its
- * slope are within a few roundings of fp32, and finite.  No number is denormal, which GPUs take as
- * zero. */
+/* From -24 to 24 in steps that avoid the bends, close to zero, and the largest numbers: f and its
+ * slope are finite and within a few roundings of fp32.  No number is denormal, since GPUs may flush
+ * denormals to zero. */
 static void
 test_activation_precision (void)
 {
@@ -170,7 +170,7 @@ check_parameter (DynoActivation kind, double parameter, gboolean amp)
   harness_assert_close (dx_got, dx, count, harness_tolerance (h), "dx");
 }
 
-/* By a slope of zero or below y does not say which side x was on. */
+/* With a slope of zero or below, y does not determine the sign of x. */
 static void
 test_activation_parameters (void)
 {
@@ -209,8 +209,8 @@ test_relu_nan (void)
                  && got[7] == 2);
 }
 
-/* y = a + b, and a is read by a relu too: one side shares the gradient, the other must not be
- * spoilt by the sum. */
+/* y = a + b, where a relu reads a too: one input shares the gradient, and the sum must not
+ * overwrite that of the other. */
 static void
 test_add (void)
 {
@@ -243,8 +243,8 @@ test_add (void)
       }
 }
 
-/* x -> relu -> two consumers: the relu's backward pass must not write over a gradient that another
- * reads. */
+/* x -> relu -> two consumers: the relu's backward pass must not overwrite a gradient that another
+ * node reads. */
 static void
 test_shared (void)
 {
@@ -296,7 +296,7 @@ check_dropout (const Shape *s, gboolean amp, gboolean by_sample, double p)
   step->step = 12;
   step->micro_step = 1;
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
-  /* dropout's stream is 1 behind it */
+  /* after this op, the random stream of the dropout is 1 */
   DynoTensor *other = dyno_relu (harness_graph (h), input, "other");
   DynoTensor *y = by_sample ? dyno_stochastic_depth (harness_graph (h), input, "drop", p)
                             : dyno_dropout (harness_graph (h), input, "drop", p);
@@ -315,7 +315,7 @@ check_dropout (const Shape *s, gboolean amp, gboolean by_sample, double p)
       dx_want[k] = dy[k] / (1 - p);
       kept++;
     }
-  /* half of 11 samples and more: neither all nor none */
+  /* with 11 samples and more, half of them on average: neither all nor none */
   g_assert_true (!by_sample || s->n < 11 || (kept > 0 && kept < count));
   g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
   harness_assert_close (y_got, y_want, count, harness_tolerance (h), "y");
@@ -330,7 +330,7 @@ test_dropout (void)
       check_dropout (&shapes[i], amp, FALSE, 0.3);
 }
 
-/* Each sample as a whole. */
+/* Stochastic depth keeps or drops whole samples. */
 static void
 test_stochastic_depth (void)
 {
@@ -343,7 +343,7 @@ test_stochastic_depth (void)
     }
 }
 
-/* How many are dropped, and that another step draws another mask. */
+/* The share of dropped values is the rate, and another step draws another mask. */
 static void
 test_dropout_rate (void)
 {

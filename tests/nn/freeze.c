@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Frozen parameters: what is below them is not differentiated, they have no gradients and no
- * moments, and training leaves them as they are to the bit; and the head, which is trained by a
- * learning rate of its own; and the moving averages. */
+/* Frozen parameters: the backward pass ends above them, they have no gradients and no moments, and
+ * training leaves them bit-identical; also the head, which has a learning rate of its own, and
+ * moving averages. */
 #include "build.h"
 #include "graph-private.h"
 #include "infos.h"
@@ -47,7 +47,8 @@ find (DynoGraph *graph, const char *name)
 
 #define BACKBONE "conv1, bn1,layer1.,layer2,layer3,layer4"
 
-/* All but the head: the backward pass is the head's weight and bias, and nothing else. */
+/* All but the head is frozen: the backward pass consists of the gradients of the head's weight and
+ * bias. */
 static void
 test_nothing_below (void)
 {
@@ -77,7 +78,7 @@ plan_of (DynoGraph *graph, DynoPlan *plan)
   g_assert_no_error (error);
 }
 
-/* Gradients and moments are the head's; activations are not kept for a backward pass. */
+/* Only the head has gradients and moments, and no activations are kept for a backward pass. */
 static void
 test_memory (void)
 {
@@ -221,7 +222,7 @@ trained_clear (Trained *t)
   dyno_build_free (t->build);
 }
 
-/* Some steps by AdamW, with a frozen batch norm in the middle that a gradient goes through. */
+/* Some AdamW steps with a frozen batch norm in the middle, which a gradient passes through. */
 static void
 check_steps (gboolean amp)
 {
@@ -249,7 +250,8 @@ test_frozen_stay (void)
   check_steps (TRUE);
 }
 
-/* One step of plain SGD: the last layer moves ten times as far, all others as far as before. */
+/* One step of plain SGD: the last layer moves ten times as far as without the factor, all others
+ * the same. */
 static void
 test_head_factor (void)
 {
@@ -277,7 +279,7 @@ test_head_factor (void)
     }
 }
 
-/* A parameter that weight decay may leave out: one axis in PyTorch, or one of three names. */
+/* A parameter that weight decay may exclude: one axis in PyTorch, or one of three names. */
 static gboolean
 is_vector (const DynoParameter *p)
 {
@@ -285,8 +287,8 @@ is_vector (const DynoParameter *p)
          || g_str_has_suffix (p->name, "layer_scale");
 }
 
-/* Vectors, whatever their number of axes in PyTorch, lie in one range in the flat memory, the head in
- * another, and no two parameters overlap. */
+/* Vectors, whatever their number of axes in PyTorch, are stored in one range of the flat memory,
+ * the head in another, and no two parameters overlap. */
 static void
 check_places (const char *model, const char *freeze)
 {
@@ -328,7 +330,8 @@ test_places (void)
   check_places ("vit_tiny_patch16_224", "blocks.0,patch_embed.proj.bias,cls_token");
 }
 
-/* One step: with vectors left out, these move as without weight decay, all others as with it. */
+/* One step that excludes vectors from weight decay: they move as without it, all others as with
+ * it. */
 static void
 check_decay (DynoOptimizer optimizer, const char *freeze)
 {
@@ -365,8 +368,8 @@ test_decay (void)
     check_decay ((DynoOptimizer) i, i % 2 ? "0,18.weight" : NULL);
 }
 
-/* a += (1 - min (decay, (1 + t) / (10 + t))) (x - a), of weights and running statistics; what is
- * frozen has no average, and no memory for one. */
+/* a += (1 - min (decay, (1 + t) / (10 + t))) (x - a), for weights and running statistics; a frozen
+ * parameter has no average, and no memory for one. */
 static void
 check_average (gboolean amp)
 {
@@ -410,7 +413,7 @@ test_average (void)
   check_average (TRUE);
 }
 
-/* Evaluation reads the averages in place of the weights, and frozen ones themselves. */
+/* Evaluation reads the averages in place of the weights, and frozen weights themselves. */
 static void
 test_evaluation_of_averages (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused nodes against the nodes they replace: the same inputs through both graphs. */
+/* Fused nodes compared with the nodes that they replace, on the same inputs. */
 #include "fusion.h"
 #include "harness.h"
 #include <math.h>
@@ -23,12 +23,12 @@ static const PoolCase pool_cases[] = {
 typedef struct {
   gboolean relu, amp, training, accumulate, checkpointing;
   gboolean levels;    /* x takes three values */
-  gboolean rounds;    /* different x become one activation in half */
+  gboolean rounds;    /* different values of x become the same activation in fp16 */
   gboolean nonfinite; /* x holds NaN of both signs and infinities */
   double eps;         /* 0: the default value */
 } PoolForm;
 
-/* What a graph of batch norm, relu and max pool gives. */
+/* The results of a graph of batch norm, relu and max pool. */
 typedef struct {
   gsize y_count, x_count;
   double *y, *dx, *dgamma, *dbeta, *running;
@@ -51,7 +51,7 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
   PoolResult result = { .x_count = (gsize) s->n * s->h * s->w * s->c };
   g_autofree double *x = harness_random (1, result.x_count, 2);
   for (gsize i = 0; form->levels && i < result.x_count; i++)
-    x[i] = x[i] > 0.3 ? 1 : x[i] > -1 ? 0 : -1; /* many equal ones, so that the first must win */
+    x[i] = x[i] > 0.3 ? 1 : x[i] > -1 ? 0 : -1; /* many equal values, of which the first must win */
   static const double odd[] = { NAN, -NAN, INFINITY, -INFINITY };
   for (gsize i = 0; form->nonfinite && i < result.x_count; i += 5 + i % 7)
     x[i] = odd[i / 3 % G_N_ELEMENTS (odd)];
@@ -59,7 +59,7 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
   g_autofree double *mean = harness_random (6, s->c, 1), *variance = harness_random (7, s->c, 0.5);
   for (guint i = 0; i < s->c; i++)
     {
-      variance[i] += 1; /* gamma stays of both signs and may be small */
+      variance[i] += 1; /* gamma has both signs and may be small */
       beta[i] += form->rounds ? 300 : 0;
     }
   gamma[0] = 0;
@@ -107,8 +107,8 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
   return result;
 }
 
-/* The pooled values are the same to the bit: the arithmetic is.  Gradients are summed over the
- * winners instead of all of x. */
+/* The pooled values are bit-identical, since the arithmetic is the same.  Gradients are summed over
+ * the winners instead of all of x. */
 static void
 check_pool (const PoolCase *s, const PoolForm *form)
 {
@@ -165,7 +165,7 @@ test_pool_ties (void)
   check_pools ((PoolForm){ .training = TRUE, .rounds = TRUE }, 3);
 }
 
-/* y of an evaluation: the same bits, or NaN in both. */
+/* y of an evaluation has the same bits, or NaN in both. */
 static void
 test_pool_nonfinite (void)
 {
@@ -197,8 +197,8 @@ test_pool_checkpointing (void)
   check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .checkpointing = TRUE }, 3);
 }
 
-/* Behind a convolution the gradient of its output is written over that output; second_reader: not
- * if another op reads it too. */
+/* After a convolution, the gradient of its output overwrites that output; second_reader: unless
+ * another op reads the output too. */
 static double *
 convolution_run (gboolean amp, gboolean fuse, gboolean second_reader, gsize *count)
 {
@@ -246,8 +246,8 @@ test_pool_over_x (void)
     }
 }
 
-/* Convolutions whose kernels sum up their columns: all kinds of tiles, edges of tiles, and more
- * groups than are read at once. */
+/* Convolutions whose kernels sum their columns: all kinds of tiles, edges of tiles, and more groups
+ * than are read at once. */
 typedef struct {
   guint32 n, side, c, out, kernel, stride, pad;
 } SumsCase;
@@ -284,8 +284,8 @@ sums_graph (const SumsCase *s, gboolean amp, DynoTensor **z)
   return h;
 }
 
-/* The running statistics, which hold those of the batch, against those of the convolution's output
- * as it was written. */
+/* The running statistics, which include those of the batch, are compared with the statistics of the
+ * stored output of the convolution. */
 static void
 check_sums (const SumsCase *s, gboolean amp, const DynoVariant *variant)
 {
@@ -330,8 +330,8 @@ test_statistics (void)
       }
 }
 
-/* Where the running mean, the pivot of the sums, is not finite, they are made around 0: y is what
- * it is without fusion. */
+/* Where the running mean, which is the pivot of the sums, is not finite, the sums are made around
+ * 0: y is the same as without fusion. */
 static void
 test_statistics_pivot (void)
 {
@@ -364,10 +364,10 @@ test_statistics_pivot (void)
     }
 }
 
-/* A convolution with a bias, and one that no batch norm follows, make no sums. */
-/* Channels whose sums of squares fp32 cannot hold have no variance to be told, least of all 0:
- * their running statistics stay, the others' move.  One has such values; of the other only the
- * square of the sum of its distances to the running mean is too large, where a kernel takes it. */
+/* Channels whose sums of squares exceed fp32 have no variance, and not a variance of 0: their
+ * running statistics stay, and those of other channels move.  One channel has such values; in the
+ * other, only the squared sum of distances to the running mean is too large, where a kernel
+ * computes it. */
 static void
 check_too_large (const SumsCase *s, const DynoVariant *variant)
 {
@@ -413,6 +413,7 @@ test_statistics_too_large (void)
     }
 }
 
+/* A convolution with a bias, and one that no batch norm follows, make no sums. */
 static void
 test_statistics_conditions (void)
 {
@@ -443,7 +444,7 @@ pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual,
   return dyno_fusion_apply (&dyno_fusion_norm_pool, graph);
 }
 
-/* With the window over 20 x 20 pixels, and pads at the end. */
+/* The window is applied to 20 x 20 pixels, with pads at the end. */
 static guint
 window_applies (DynoPoolWindow window, guint32 end_h, guint32 end_w)
 {
@@ -456,8 +457,8 @@ window_applies (DynoPoolWindow window, guint32 end_h, guint32 end_w)
   return dyno_fusion_apply (&dyno_fusion_norm_pool, graph);
 }
 
-/* Windows that are not square, or that go further past the end than the first one begins before the
- * image. */
+/* Windows that are not square, or that reach further past the end than the first one begins before
+ * the image, are not fused. */
 static void
 test_pool_of_odd_windows_falls_back (void)
 {
@@ -470,8 +471,8 @@ test_pool_of_odd_windows_falls_back (void)
   g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 2, 0, 1 }, 0, 1), ==, 0);
 }
 
-/* Large windows, windows that leave nothing to gain, residuals and activations that others read are
- * left alone. */
+/* Large windows, windows for which fusion gains nothing, residuals and activations with other
+ * readers are not fused. */
 static void
 test_pool_falls_back (void)
 {
@@ -484,8 +485,8 @@ test_pool_falls_back (void)
   g_assert_cmpuint (pool_applies (2, 2, 0, FALSE, TRUE), ==, 0);
 }
 
-/* Fusion goes by traits: an op that nobody knows is taken on as what it says it is, and one that
- * only has a known name is not. */
+/* Fusion depends on traits: an unknown op is fused by its declared traits, and an op with only a
+ * known name is not. */
 static void
 test_rules_ask_traits (void)
 {
@@ -508,8 +509,8 @@ test_rules_ask_traits (void)
     }
 }
 
-/* batch_norm -> add, of either side, is one node; where the sum's other reader or the batch norm's
- * forbids it, it is not. */
+/* batch_norm -> add, with either operand, becomes one node, unless another reader of the sum or of
+ * the batch norm forbids it. */
 static void
 test_sum_without_activation (void)
 {
@@ -527,8 +528,9 @@ test_sum_without_activation (void)
     }
 }
 
-/* Taken on: what leaves pads zero, and behind a residual what is found again from y; the largest of
- * a window is that of its activations only where those rise, and the kernel knows ReLU alone. */
+/* An activation is fused if it leaves pads zero, and after a residual if its slope follows from y.
+ * The maximum over a window equals that of its activations only for monotonic ones, and the kernel
+ * supports only ReLU. */
 static void
 test_activations_fall_back (void)
 {
@@ -553,7 +555,7 @@ test_activations_fall_back (void)
       }
 }
 
-/* A stem with max pooling and a residual block with strides: every fusion finds its place there. */
+/* A stem with max pooling and a strided residual block: every fusion applies somewhere. */
 static DynoTensor *
 append_block (DynoGraph *graph)
 {
@@ -590,7 +592,7 @@ append_block (DynoGraph *graph)
   return dyno_global_avg_pool (graph, y, "mean");
 }
 
-/* Asks every fusion of the stage at every node, which changes nothing; then applies them. */
+/* Tries every fusion of the stage at every node, which changes nothing; then applies them. */
 static void
 try_stage (DynoGraph *graph, DynoFusionStage stage, guint *applied)
 {
@@ -610,7 +612,8 @@ try_stage (DynoGraph *graph, DynoFusionStage stage, guint *applied)
       g_autofree char *after = dyno_graph_print (graph);
       g_assert_cmpstr (before, ==, after);
       applied[i] += dyno_fusion_apply (fusions[i], graph);
-      g_assert_cmpuint (dyno_fusion_apply (fusions[i], graph), ==, 0); /* it found every place */
+      /* The first call applied it everywhere. */
+      g_assert_cmpuint (dyno_fusion_apply (fusions[i], graph), ==, 0);
       g_assert_true (dyno_graph_check (graph, NULL));
     }
 }
@@ -646,8 +649,8 @@ test_table (void)
     }
 }
 
-/* A linear layer without bias -> batch norm -> relu -> another one: y, and the gradients of x and of
- * the first layer's weight. */
+/* A linear layer without bias -> batch norm -> relu -> another linear layer: y, and the gradients
+ * of x and of the first layer's weight. */
 static double *
 linear_run (gboolean training, gboolean amp, gboolean as_card, gboolean fuse, gsize *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sums of batch norm's backward pass, made by the kernel that writes dy, against the pass that
- * reads dy for them: the same inputs through both programs. */
+/* The sums of batch norm's backward pass, made by the kernel that writes dy, compared with those of
+ * the pass that reads dy, on the same inputs. */
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "harness.h"
@@ -12,7 +12,7 @@
 typedef enum { PLAIN, RELU, RELU6, RESIDUAL } Form;
 
 /* batch norm -> convolution; second: y has another reader, so that the convolution's data gradient
- * is added to that one's. */
+ * is added to that reader's. */
 typedef struct {
   guint32 n, side, c, out, kernel, stride, pad, groups;
   Form form;
@@ -48,9 +48,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Results, results_clear)
 
 typedef struct {
   gboolean amp, as_card, restoring, sums;
-  gboolean alone;             /* nobody else reads the residual: y is not written again from it */
+  /* The residual has no other reader, so y is not rematerialised from it. */
+  gboolean alone;
   const DynoVariant *variant; /* of the data gradient; NULL: the best guess */
-  GArray **variants;          /* they are listed there, nothing runs */
+  GArray **variants;          /* listed there without running */
 } Options;
 
 static Results
@@ -75,7 +76,7 @@ run (const Case *s, const Options *o)
                              : NULL;
   if (residual)
     residual->keep =
-        o->restoring && !o->alone; /* as what another node of the backward pass reads */
+        o->restoring && !o->alone; /* as a tensor that another node of the backward pass reads */
   DynoTensor *y = dyno_batch_norm (graph, input, "bn");
   y = residual ? dyno_add (graph, y, residual, "add") : y;
   if (s->form == RELU6)
@@ -141,7 +142,7 @@ check (const Case *s, Options o)
   harness_assert_close (got.dbeta, plain.dbeta, s->c, plain.tolerance, "dbeta");
   harness_assert_close (got.dgamma, plain.dgamma, s->c, plain.tolerance, "dgamma");
   harness_assert_close (got.dx, plain.dx, plain.n_dx, plain.tolerance, "dx");
-  /* the slopes are 0 and 1, so what is behind them has the same bits */
+  /* the slopes are 0 and 1, so the gradients after them have the same bits */
   if (plain.dresidual)
     g_assert_cmpmem (got.dresidual, plain.n_dx * sizeof (double), plain.dresidual,
                      plain.n_dx * sizeof (double));
@@ -158,11 +159,12 @@ test_as_the_pass (void)
         check (&cases[i], (Options){ .amp = (i / 2 + as_card) % 2, .as_card = as_card });
 }
 
-/* Kernels that a device has for the data gradient, those with parts of the K axis too. */
+/* All kernels of the device for the data gradient, also those that split the K axis. */
 static void
 test_every_variant (void)
 {
-  static const guint which[] = { 1, 6, 3, 0, 13 }; /* of the first more, since it has all kinds */
+  /* More of the first case, since it has all kinds. */
+  static const guint which[] = { 1, 6, 3, 0, 13 };
   for (guint amp = 0; amp < 2; amp++)
     for (guint i = 0; i < G_N_ELEMENTS (which); i++)
       {
@@ -193,7 +195,7 @@ test_equal_bits (void)
     }
 }
 
-/* y is written again by the pass of the gradient. */
+/* The gradient pass rematerialises y. */
 static void
 test_rematerialises (void)
 {
@@ -205,8 +207,8 @@ test_rematerialises (void)
   check (&cases[13], (Options){ .as_card = TRUE, .restoring = TRUE, .alone = TRUE });
 }
 
-/* The sums are left to the pass where the kernel before cannot make them: dy behind another op, an
- * activation that dy could not be stored behind, a gradient that others read as it is. */
+/* The separate pass makes the sums where the previous kernel cannot: where another op writes dy,
+ * where dy could not be stored after the activation, and where others read the gradient itself. */
 static guint
 count_fused (guint form)
 {
@@ -233,12 +235,13 @@ test_falls_back (void)
 {
   g_assert_cmpuint (count_fused (0), ==, 1);
   g_assert_cmpuint (count_fused (1), ==, 0); /* SiLU */
-  g_assert_cmpuint (count_fused (2), ==, 0); /* dy is the sum's, which the other side reads */
-  g_assert_cmpuint (count_fused (3), ==, 0); /* the winners alone are summed */
+  /* Dy is the gradient of the sum, which the other operand reads. */
+  g_assert_cmpuint (count_fused (2), ==, 0);
+  g_assert_cmpuint (count_fused (3), ==, 0); /* only the winners are summed */
 }
 
-/* dy is behind the slope where its sums are made: variants between which is chosen by time write the
- * same, or the tuner would take the second kind for wrong. */
+/* Where its sums are made, dy is stored after the slope.  Variants among which the tuner chooses by
+ * time write the same values, or it would refuse one of them as wrong. */
 static void
 test_variants_agree (void)
 {
@@ -281,9 +284,9 @@ test_variants_agree (void)
   g_assert_cmpuint (without, >, 0);
 }
 
-/* Of whole networks on a card: left are the passes of the pooled batch norm, those of shortcuts,
- * whose dy is that of the sum, the last one, behind which there is no convolution, and those whose
- * data gradient has so few tiles that it is split.  And of the blocks' outputs every second one is
+/* In whole networks on a GPU, separate passes are left for the pooled batch norm, for those of
+ * shortcuts, whose dy is the gradient of the sum, for the last one, which no convolution follows,
+ * and where the data gradient has so few tiles that it is split.  Every second block output is
  * dropped after the forward pass. */
 static void
 test_networks (void)

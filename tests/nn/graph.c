@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs: errors stick, shapes are checked, gradients reach every contributor in order. */
+/* Graphs: the first error is kept, shapes are checked, gradients reach every contributor in
+ * order. */
 #include "graph-private.h"
 #include "harness.h"
 #include "infos.h"
@@ -85,7 +86,7 @@ test_parameters_are_aligned (void)
                     (64 + 16 * 8 * 9) * 4);
 }
 
-/* Many operands, holes among them, and one more behind: none is lost. */
+/* Many operands with gaps among them, and one added after them: none is lost. */
 static void
 test_operands_grow (void)
 {
@@ -120,7 +121,7 @@ attribute_of (const DynoNode *node, const char *name)
   return value;
 }
 
-/* What an op is made with can be read by name, and is what the print shows. */
+/* The attributes of an op can be read by name, and are part of its printed form. */
 static void
 test_attributes_have_a_schema (void)
 {
@@ -167,7 +168,8 @@ optimizer_of (DynoGraph *graph)
   return nodes->pdata[nodes->len - 1];
 }
 
-/* Each member of a precision decides by itself: nothing asks for its name, or for AMP. */
+/* Each member of a precision is used independently: no code depends on the precision's name, or on
+ * AMP. */
 static void
 test_precision_members (void)
 {
@@ -239,7 +241,7 @@ test_network_rejects (void)
     }
 }
 
-/* A sequence (T, F) is an image of one row; the length is no input of the MLP. */
+/* A sequence (T, F) is an image of one row; the MLP does not read the length. */
 static void
 test_network_reads_sequences (void)
 {
@@ -274,8 +276,8 @@ test_network_reads_sequences (void)
                  == dyno_network_find_input (graph, DYNO_FIELD_TARGET));
 }
 
-/* Steps past a length do not count for a model over sequences: it reads the lengths, in prediction
- * too, and noise has none. */
+/* Steps past a length do not count for a sequence model: it reads the lengths, in prediction too,
+ * and noise has no lengths. */
 static void
 test_sequence_models_read_lengths (void)
 {
@@ -314,7 +316,7 @@ test_sequence_models_read_lengths (void)
     }
 }
 
-/* PyTorch's shapes and order of an LSTM's parameters. */
+/* The shapes and the order of an LSTM's parameters are PyTorch's. */
 static void
 test_lstm_parameters (void)
 {
@@ -343,7 +345,7 @@ test_lstm_parameters (void)
       g_assert_cmpuint (p->n_dims, ==, wanted[i].n_dims);
       g_assert_cmpmem (p->dims, p->n_dims * 4, wanted[i].dims, wanted[i].n_dims * 4);
       if (i < 4)
-        g_assert_cmpuint (p->fan_in, ==, 128); /* start values within 1 / sqrt (hidden) */
+        g_assert_cmpuint (p->fan_in, ==, 128); /* initial values within 1 / sqrt (hidden) */
     }
 }
 
@@ -469,8 +471,8 @@ test_names_are_torchvisions (void)
     }
 }
 
-/* torchvision's shapes where an axis could be wrong, its rule for scaled channels of mobile nets, and how many
- * entries its state_dict has but for num_batches_tracked. */
+/* torchvision's shapes where an axis could be wrong, its rounding of scaled channels of mobile
+ * networks, and the number of entries of its state_dict without num_batches_tracked. */
 static void
 test_mobile_shapes (void)
 {
@@ -550,13 +552,14 @@ find_parameter (DynoGraph *graph, const char *name)
   g_error ("there is no %s", name);
 }
 
-/* A position for each patch and the class token; heads stay as they are under a width factor; their
- * softmax is a node for each block; sides that are no multiples of a patch are refused in words. */
+/* Each patch and the class token have a position; the number of heads does not depend on the width
+ * factor; each block has a softmax node; sides that are no multiples of a patch are refused with a
+ * message. */
 static void
 test_vision_transformers (void)
 {
   static const struct {
-    const char *model, *positions, *qkv, *first[3]; /* first: of all parameters */
+    const char *model, *positions, *qkv, *first[3]; /* first: the first of all parameters */
     double width;
     guint32 h, w, tokens, channels;
     double heads;
@@ -641,7 +644,7 @@ test_vision_transformers (void)
     }
 }
 
-/* The norms of torchvision's networks: eps, and momentum where it has one. */
+/* The norms of torchvision's networks: eps, and momentum where there is one. */
 static void
 test_norms (void)
 {
@@ -686,14 +689,14 @@ test_norms (void)
     }
 }
 
-/* Blocks are skipped by a share of the samples that grows evenly from 0 in the first one, which is
- * always run, to the setting's in the last one. */
+/* The share of samples that skip a block grows evenly from 0 in the first block, which always runs,
+ * to the setting in the last one. */
 static void
 test_stochastic_depth_grows (void)
 {
   static const struct {
     const char *model;
-    guint blocks; /* over which the share grows from 0 to the setting's */
+    guint blocks; /* number of blocks over which the share grows */
     double last;
   } cases[] = { { "convnext_tiny", 17, 0.3 }, { "efficientnet_v2_s", 40, 0.3 * 39 / 40 } };
 
@@ -728,7 +731,7 @@ test_stochastic_depth_grows (void)
     }
 }
 
-/* The taps of WaveNet's layers are 1 to 512 steps apart, and none is later than its output. */
+/* The taps of WaveNet's layers are 1 to 512 steps apart, and no tap is later than its output. */
 static void
 test_wavenet_looks_back (void)
 {
@@ -762,7 +765,7 @@ test_wavenet_looks_back (void)
   g_assert_cmpfloat (dilation, ==, 1024);
 }
 
-/* A layer of DenseNet puts its channels after those that it reads. */
+/* A layer of DenseNet appends its channels to those that it reads. */
 static void
 test_dense_order (void)
 {
@@ -793,7 +796,8 @@ test_dense_order (void)
   g_assert_cmpuint (joined, ==, 6 + 12 + 24 + 16);
 }
 
-/* Three angles, each with a metric of its name; anything else is refused in words. */
+/* Head pose has three angles, each with a metric of its name; other targets are refused with a
+ * message. */
 static void
 test_head_pose (void)
 {
@@ -832,7 +836,7 @@ test_head_pose (void)
   g_assert_nonnull (strstr (error->message, "the data has 3 classes"));
 }
 
-/* By the targets, where there are any. */
+/* The metrics depend on the targets, where there are any. */
 static void
 test_validation_metrics (void)
 {
@@ -867,7 +871,7 @@ test_validation_metrics (void)
     }
 }
 
-/* Layers as they are without fusion; the sums are those that torchvision states. */
+/* The layers are listed without fusion; the sums are those that torchvision documents. */
 static void
 test_layers (void)
 {
@@ -918,7 +922,7 @@ test_layers (void)
     }
 }
 
-/* Three ways from x to y: the gradient is their sum. */
+/* There are three paths from x to y, whose gradients are summed. */
 static void
 test_residual_gradients_add_up (void)
 {
@@ -984,7 +988,7 @@ test_add_to_itself (void)
   harness_assert_close (got, expected, n, harness_tolerance (h), "dx");
 }
 
-/* What a model says of its dropout is what its graph holds. */
+/* The dropout that a model declares is that of its graph. */
 static void
 test_models_say_their_dropout (void)
 {

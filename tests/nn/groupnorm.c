@@ -8,14 +8,14 @@ typedef struct {
   guint32 n, h, w, c, groups;
 } Shape;
 
-/* One group, groups that end inside of an access, one channel each, groups of whole accesses. */
+/* One group, groups that end within an access, groups of one channel, groups of whole accesses. */
 static const Shape shapes[] = { { 1, 1, 1, 3, 1 },
                                 { 2, 5, 7, 10, 1 },
                                 { 2, 5, 7, 30, 5 },
                                 { 3, 3, 1, 33, 33 },
                                 { 1, 23, 19, 48, 3 } };
 
-/* x is far from zero, so that a variance from the mean of squares would be wrong. */
+/* x is far from zero, so that a variance computed as a mean of squares would be wrong. */
 static void
 check (const Shape *s, gboolean amp, gboolean accumulate, double eps)
 {

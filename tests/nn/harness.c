@@ -251,7 +251,7 @@ upload_tensor (Harness *h, const Upload *upload)
   g_autoptr (GError) error = NULL;
   const DynoTensor *tensor = upload->tensor;
   if (tensor->offset == DYNO_OFFSET_NONE)
-    return; /* no dispatch touches it */
+    return; /* no dispatch reads or writes it */
   g_autofree guint8 *bytes = g_malloc0 (tensor->size_bytes);
   for (gsize i = 0; i < dense_count (tensor); i++)
     {
@@ -276,7 +276,8 @@ upload_tensor (Harness *h, const Upload *upload)
   g_assert_no_error (error);
 }
 
-/* All parameters' values, as given or as they start; gradients: as given or zero. */
+/* Uploads the values of all parameters, either the given or the initial ones; gradients are the
+ * given ones or zero. */
 static void
 upload_parameters (Harness *h, DynoSpace space, GHashTable *given)
 {
@@ -602,7 +603,7 @@ harness_has_again (Harness *h, DynoTensor *tensor)
   return find_again (h, tensor) != NULL;
 }
 
-/* A parameter's values in one of the flat spaces, by its place there. */
+/* Reads a parameter's values from one of the flat spaces. */
 static double *
 read_parameter (Harness *h, const char *name, DynoSpace space, DynoDtype dtype)
 {
@@ -756,7 +757,7 @@ harness_validate_spirv (GBytes *spirv, const char *what)
   g_assert_no_error (error);
   const char *argv[] = { tool, "--target-env", "vulkan1.2", "--scalar-block-layout", path, NULL };
   int status;
-  /* With its descriptors left open GLib need not copy this process, which takes 30 ms. */
+  /* GLib does not fork this process when its descriptors are left open; a fork takes 30 ms. */
   g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_LEAVE_DESCRIPTORS_OPEN, NULL, NULL, NULL, &said,
                 &status, &error);
   g_assert_no_error (error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks of ONNX files: operators that become several ops, or ops of several operators. */
+/* Networks of ONNX files: operators that become several ops, and ops that replace several
+ * operators. */
 #include "graph-private.h"
 #include "import-test.h"
 #include "network.h"
@@ -18,7 +19,7 @@ get_number (const DynoNode *node, const char *name)
   return value;
 }
 
-/* What becomes of one value of the input before the pool. */
+/* Computes one input value through the graph up to the pool. */
 static double
 evaluate (DynoGraph *graph, double start)
 {
@@ -134,7 +135,8 @@ test_composed (void)
     }
 }
 
-/* Slopes of channels are trained, and begin as PyTorch's; one slope for all channels is a number. */
+/* The slopes of channels are trained, with PyTorch's initial values; one slope for all channels is
+ * a constant. */
 static void
 test_prelu (void)
 {
@@ -183,12 +185,12 @@ test_sums (void)
 
 /* --- groups of channels ----------------------------------------------------------------------- */
 
-/* Of an image of 12 channels, between two convolutions. */
+/* An image of 12 channels between two convolutions. */
 #define OF_TWELVE(body)                                                \
   IMPORT_TEST_AROUND ("w c.weight 12,4,1,1;Conv c x,c.weight y0;" body \
                       ";w d.weight 4,12,1,1;Conv d z0,"                \
                       "d.weight h")
-/* As exports write a GroupNorm; k and l are the factors and terms of its groups. */
+/* A GroupNorm as exporters write it; k and l are the factors and offsets of its groups. */
 #define EXPORTED(groups, kl)                                                                  \
   "i s 0," groups ",-1;Reshape r y0,s a;" kl ";InstanceNormalization n a,k,l b;Shape v y0 c;" \
   "Reshape t b,c e;w m 12,1,1;Mul u e,m g;w o 12,1,1;Add p g,o z0"
@@ -218,7 +220,7 @@ test_group_norms (void)
       2 },
     { OF_TWELVE (EXPORTED ("1", "f k 1;f l 0")),
       "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear", NULL, 1 },
-    /* Numbers of a file without weights are not known. */
+    /* A file without weights has no known constants. */
     { OF_TWELVE (EXPORTED ("6", "w k 6;w l 6")),
       "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear",
       "c.weight[12,4,1,1] m[12,1,1] o[12,1,1] d.weight[4,12,1,1] head.weight[3,4] head.bias[3]",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of ONNX files that are known before the network runs: each operator by numbers computed by
- * hand, and sizes of hostile files. */
+/* Constants of ONNX files that are computed at import: each operator compared with results worked
+ * out by hand, and the sizes of hostile files. */
 #include "file.h"
 #include "fold-private.h"
 #include "onnx-test.h"
@@ -22,7 +22,7 @@ typedef struct {
   DynoImport import;
 } Fold;
 
-/* Reads the nodes of a file in its order, up to the first that is refused. */
+/* Reads the nodes of a file in order, up to the first refused one. */
 static void
 fold_init (Fold *f, const char *text)
 {
@@ -95,7 +95,7 @@ check_rows (const Row *rows, guint n)
     }
 }
 
-/* Values that rows begin with: a (2,3) 1 to 6, column (2,1), row (3), z of floats. */
+/* Values that the rows begin with: a (2,3) of 1 to 6, column (2,1), row (3), z of floats. */
 #define VALUES                                                                              \
   "i n 1,2,3,4,5,6;i n23 2,3;Reshape - n,n23 a;i c 10,20;i c21 2,1;Reshape - c,c21 column;" \
   "i row 1,2,3;i one 1;i two 2;i zero 0;i minus -1;f half 0.5;f z -1.5,-0.5,0.5,2.5;"
@@ -148,10 +148,10 @@ test_elementwise (void)
     { VALUES "Greater - row,two y", "i(3) 0 0 1" },
     { VALUES "GreaterOrEqual - row,two y", "i(3) 0 1 1" },
     { VALUES "i b 1,0,1;Where - b,column,a y", "i(2,3) 10 2 10 20 5 20" },
-    /* numbers of 32 bits: 0.7 * 10 is 7, as PyTorch has it */
+    /* 32-bit arithmetic: 0.7 * 10 is 7, as in PyTorch */
     { "f b 0.7;f t 10;Mul - b,t c;Floor - c y", "f() 7" },
     { "f b 0.7;f t 10;Cast - b d to=11;Cast - t u to=11;Mul - d,u c;Floor - c y", "f() 6" },
-    /* an axis of no numbers */
+    /* an axis of length 0 */
     { "i b ,;i one 1;Add - b,one y", "i(0)" },
   };
   check_rows (rows, G_N_ELEMENTS (rows));
@@ -260,7 +260,7 @@ test_makers (void)
   check_rows (rows, G_N_ELEMENTS (rows));
 }
 
-/* The index of two positions in a window, as Swin's exports compute it. */
+/* The index of the relative position in a window, as Swin's exports compute it. */
 static void
 test_relative_positions (void)
 {
@@ -350,7 +350,7 @@ test_refusals (void)
     }
 }
 
-/* Beside an axis without numbers, others may not be larger than strides can be. */
+/* Beside an axis of length 0, other axes may not be larger than strides can represent. */
 static void
 test_empty_axes (void)
 {
@@ -362,7 +362,7 @@ test_empty_axes (void)
   g_assert_cmpuint (empty->count, ==, 0);
 }
 
-/* A small file of many sums over all numbers of a large value is refused before long. */
+/* A small file with many sums over a large value is refused quickly. */
 static void
 test_work_is_bounded (void)
 {

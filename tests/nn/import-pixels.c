@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks of ONNX files that give a class for each pixel, and ConvTranspose: its sizes, pads and
- * crops, and what is refused. */
+ * crops, and unsupported forms. */
 #include "graph-private.h"
 #include "import-test.h"
 #include "op.h"
@@ -12,7 +12,7 @@ static const ImportTestShape shape = {
 
 /* --- ConvTranspose ---------------------------------------------------------------------------- */
 
-/* Of an image of 8 x 8 pixels: the size and the pads of the op, and what is cropped of its result. */
+/* For an image of 8 x 8 pixels: the size and the pads of the op, and the crop of its result. */
 static void
 test_transposed (void)
 {
@@ -29,7 +29,7 @@ test_transposed (void)
       "conv_transpose", 16, 8, 4, 1, 1, 0, 0 },
     { IMPORT_TEST_AROUND ("w c.weight 4,2,3,3;ConvTranspose c x,c.weight h group=2 dilations=2,1"),
       "conv_transpose", 12, 10, 4, 0, 0, 0, 0 },
-    /* what one end leaves out beside the other is cropped */
+    /* the difference between both ends is cropped */
     { IMPORT_TEST_AROUND ("w c.weight 4,4,3,3;ConvTranspose c x,c.weight h pads=0,2,1,1"),
       "conv_transpose pad", 10, 8, 4, 0, 1, 0, -1 },
     /* 8 * 2 rows of 17, 8 * 3 columns of 24 */
@@ -102,7 +102,8 @@ test_transposed_refusals (void)
 
 /* --- pixels ----------------------------------------------------------------------------------- */
 
-/* By the shape of the output in the file, known or not; the last layer gets the classes of the data. */
+/* The task follows from the output's shape in the file, known or not; the last layer gets the
+ * classes of the data. */
 static void
 test_pixels (void)
 {
@@ -154,8 +155,9 @@ test_pixels (void)
     }
 }
 
-/* The sum of two convolutions, of different pixels: both get the classes of the data.  In a classifier
- * such a sum is a block like others; nor is it two where one bends its outputs or has others. */
+/* The output is the sum of two convolutions over different pixels: both get the classes of the
+ * data.  In a classifier such a sum is an ordinary block, and there are no two last layers where
+ * one has an activation after it or other outputs. */
 static void
 test_two_layers (void)
 {
@@ -193,8 +195,8 @@ test_two_layers (void)
 #undef TWO
 }
 
-/* Files whose outputs have no shape, or have four axes of which two are one pixel; networks without a
- * layer that can be replaced keep their outputs. */
+/* Files whose outputs have no shape, or have four axes of which two have one pixel; networks
+ * without a replaceable layer keep their outputs. */
 static void
 test_which_are_of_pixels (void)
 {
@@ -224,7 +226,8 @@ test_which_are_of_pixels (void)
     }
 }
 
-/* Outputs that are no row for each pixel, and a softmax along a side of the picture. */
+/* Outputs that do not have a row for each pixel, and a softmax along a side of the image, are
+ * refused. */
 static void
 test_pixel_refusals (void)
 {

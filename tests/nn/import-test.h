@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of the test program of networks of ONNX files, import.c with main and import-*.c. */
+/* Shared helpers of the test program for networks of ONNX files, which consists of import.c with
+ * main and import-*.c. */
 #pragma once
 #include "network.h"
 
@@ -10,18 +11,19 @@ typedef struct {
   DynoMode mode;
 } ImportTestShape;
 
-/* The model of a file's text (onnx-test.h); NULL with the error. */
+/* Returns the model of a file's text (onnx-test.h), or NULL with the error. */
 const DynoModel *import_test_open (const char *text, GError **error);
-/* The graph of it. */
+/* Returns the graph of the model. */
 DynoGraph *import_test_build (const char *text, ImportTestShape shape, GError **error);
-/* "conv2d relu linear": the forward nodes' ops, without the preparation of the input; g_free. */
+/* "conv2d relu linear": the ops of the forward nodes, without the preparation of the input;
+ * g_free. */
 char *import_test_list_ops (DynoGraph *graph);
 /* "conv.weight[8,3,3,3] conv.bias[8]"; g_free. */
 char *import_test_list_parameters (DynoGraph *graph);
-/* parameters NULL: they do not matter. */
+/* parameters NULL: not compared. */
 void import_test_assert_builds (const char *text, ImportTestShape shape, const char *ops,
                                 const char *parameters);
-/* The message has the pattern of g_pattern_match_simple. */
+/* The message matches the pattern of g_pattern_match_simple. */
 void import_test_assert_refused (const char *text, ImportTestShape shape, const char *pattern);
 
 /* A body between an input (N, 4, 8, 8) and a linear layer of 3 outputs; the body ends in h. */
@@ -30,7 +32,7 @@ void import_test_assert_refused (const char *text, ImportTestShape shape, const 
   "4;w head.bias 3;Gemm head flat,head.weight,head.bias y transB=1;out y N,3"
 extern const ImportTestShape import_test_around;
 
-/* The tests of the other files. */
+/* Add the tests of the other files. */
 void import_test_add_tokens (void);
 void import_test_add_composed (void);
 void import_test_add_pixels (void);

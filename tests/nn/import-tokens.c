@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks of ONNX files: transformers; axes, copies and batches; numbers, masks and training. */
+/* Networks of ONNX files: transformers; axes, copies and batches; constants, masks and training. */
 #include "axisview.h"
 #include "graph-private.h"
 #include "import-test.h"
@@ -14,8 +14,8 @@ static const ImportTestShape two_patches = {
   .batch = 3, .n_outputs = 3, .height = 8, .width = 8, .channels = 4, .mode = DYNO_MODE_PREDICT
 };
 
-/* 16 tokens of 16 channels, then the body, which makes h from t (2, 16, 16), and a head by the mean of
- * the tokens or by the first.  The file's batch is 2, the graph's 3. */
+/* 16 tokens of 16 channels, then the body, which computes h from t (2, 16, 16), and a head on the
+ * mean of the tokens or on the first token.  The file's batch size is 2, the graph's 3. */
 #define PATCHES_BY(body, row)                                                               \
   "in x 2,4,8,8;w p.weight 16,4,2,2;w p.bias 16;Conv p x,p.weight,p.bias a strides=2,2;"    \
   "i flat 2,16,16;Reshape - a,flat b;Transpose - b t perm=0,2,1;" body ";" row              \
@@ -26,7 +26,7 @@ static const ImportTestShape two_patches = {
 #define PATCH_PARAMETERS "p.weight[16,4,2,2] p.bias[16] "
 #define HEAD_PARAMETERS  "head.weight[3,16] head.bias[3]"
 
-/* torchvision's: one matrix, the steps before the samples, heads and samples in one axis. */
+/* torchvision's form: one matrix, steps before samples, heads and samples in one axis. */
 #define IN_PROJ                                                                                   \
   "Transpose - t s perm=1,0,2;w in_proj_weight 48,16;Transpose - in_proj_weight u perm=1,0;"      \
   "MatMul - s,u v;w in_proj_bias 48;Add - in_proj_bias,v w;i parts 16,2,3,16;Reshape - w,parts "  \
@@ -42,7 +42,7 @@ static const ImportTestShape two_patches = {
   "Gemm out ax1,o.weight,o.bias ay transB=1;i steps 16,2,16;Reshape - ay,steps az;"        \
   "Transpose - az h perm=1,0,2"
 
-/* Three layers, of which each makes heads by itself. */
+/* Three layers, each of which is split into heads separately. */
 #define THREE(scale)                                                                             \
   "w q.weight 16,16;Transpose - q.weight qt perm=1,0;MatMul q t,qt qa;w k.weight 16,16;"         \
   "Transpose - k.weight kt perm=1,0;MatMul k t,kt ka;w v.weight 16,16;"                          \
@@ -52,7 +52,7 @@ static const ImportTestShape two_patches = {
   ";Div - sa,div sb;Softmax - sb sc axis=3;MatMul attn sc,vc sd;Transpose - sd se perm=0,2,1,3;" \
   "i whole 2,16,16;Reshape - se,whole h"
 
-/* "16x1 heads=2 scale=0.25": the image and the attributes of the only attention. */
+/* "16x1 heads=2 scale=0.25": the image and the attributes of the only attention op. */
 static char *
 describe_attention (const char *text)
 {
@@ -96,21 +96,22 @@ test_attention (void)
       PATCHES (THREE ("2.828427")), two_patches,
       PATCH_OPS "linear linear linear concat attention global_avg_pool linear",
       PATCH_PARAMETERS "q.weight[16,16] k.weight[16,16] v.weight[16,16] " HEAD_PARAMETERS);
-  /* 1 / sqrt (8), by whichever factors, is the op's own. */
+  /* A scale of 1 / sqrt (8), by any factors, is the op's default. */
   assert_attention (PATCHES (IN_PROJ OUT_PROJ), "4x4 heads=2 scale=0");
   assert_attention (PATCHES (THREE ("2.828427")), "4x4 heads=2 scale=0");
   assert_attention (PATCHES (THREE ("4")), "4x4 heads=2 scale=0.25");
 }
 
-/* One layer, of which a Reshape, a Transpose and another Reshape make three parts; the attention, of
- * turned keys; and what makes se of its output, which becomes (2, 16, 16) again. */
+/* One layer that a Reshape, a Transpose and another Reshape divide into three parts; the attention,
+ * with transposed keys; and the nodes that make se of its output, which becomes (2, 16, 16)
+ * again. */
 #define GROUPS(shape, perm, flat, turn, back)                                                     \
   "w m.weight 48,16;Transpose - m.weight mt perm=1,0;MatMul m t,mt u;i split " shape              \
   ";Reshape - u,split us;Transpose - us up perm=" perm ";i flat1 " flat ";Reshape - up,flat1 ut;" \
   "i k0 0;i k1 1;i k2 2;Gather - ut,k0 q;Gather - ut,k1 k;Gather - ut,k2 v;Transpose - k kt "     \
   "perm=" turn ";MatMul - q,kt sa;Softmax - sa sc axis=-1;MatMul attn sc,v sd;" back              \
   ";i whole 2,16,16;Reshape - se,whole h"
-/* The layers of queries, keys and values apart; the keys turned, by the nodes `keys`. */
+/* Separate layers of queries, keys and values; the nodes `keys` transpose the keys. */
 #define APART(queries, keys, values, back)                                                    \
   "w m 16,16;MatMul ql t,m qa;w n 16,16;w o 16,16;MatMul vl t,o va;i heads 2,16,2,8;" queries \
   ";" keys ";" values ";MatMul - q,k sa;Softmax - sa sc axis=-1;MatMul attn sc,v sd;" back    \
@@ -122,11 +123,11 @@ test_groups (void)
   static const struct {
     const char *text, *ops, *attention;
   } rows[] = {
-    /* rows of the image, which lie as the op has them */
+    /* rows of the image, in the op's own layout */
     { PATCHES (GROUPS ("2,4,4,3,2,8", "3,0,1,4,2,5", "3,2,4,2,4,8", "0,1,2,4,3",
                        "Transpose - sd se perm=0,1,3,2,4")),
       "linear attention ", "4x4 heads=2 scale=1 by row" },
-    /* in one axis with the samples */
+    /* rows in one axis with the samples */
     { PATCHES (GROUPS ("8,4,3,2,8", "2,0,3,1,4", "3,8,2,4,8", "0,1,3,2",
                        "Transpose - sd se perm=0,2,1,3")),
       "linear attention ", "4x4 heads=2 scale=1 by row" },
@@ -138,7 +139,7 @@ test_groups (void)
     { PATCHES (GROUPS ("2,4,4,3,2,8", "3,2,0,4,1,5", "3,4,2,2,4,8", "0,1,2,4,3",
                        "Transpose - sd se perm=1,3,0,2,4")),
       "linear permute attention ", "4x4 heads=2 scale=1 by row" },
-    /* windows of 2 x 2 tokens, of 4 x 2 before the heads, and of one head */
+    /* windows of 2 x 2 tokens, windows of 4 x 2 with the axis before the heads, and one head */
     { PATCHES (GROUPS ("2,2,2,2,2,3,2,8", "5,0,1,3,6,2,4,7", "3,8,2,4,8", "0,1,3,2",
                        "i g 2,2,2,2,2,2,8;Reshape - sd,g sg;Transpose - sg se "
                        "perm=0,1,4,2,5,3,6")),
@@ -149,17 +150,17 @@ test_groups (void)
     { PATCHES (GROUPS ("2,2,2,2,2,3,16", "5,0,1,3,2,4,6", "3,8,4,16", "0,2,1",
                        "i g 2,2,2,2,2,16;Reshape - sd,g sg;Transpose - sg se perm=0,1,3,2,4,5")),
       "linear permute attention ", "4x4 heads=1 scale=1 by row" },
-    /* all pixels as rows of one: every token is a group */
+    /* all pixels as rows of one token: every token is a group */
     { PATCHES (GROUPS ("32,1,3,2,8", "2,0,3,1,4", "3,32,2,1,8", "0,1,3,2",
                        "Transpose - sd se perm=0,2,1,3")),
       "linear permute attention ", "16x1 heads=2 scale=1 by row" },
-    /* keys of which the steps are channels are laid as the queries are */
+    /* keys whose steps are channels get the layout of the queries */
     { PATCHES (APART ("Reshape - qa,heads qb;Transpose - qb q perm=0,2,1,3",
                       "MatMul kl b,n ka;i ks 2,2,8,16;Reshape - ka,ks k",
                       "Reshape - va,heads vb;Transpose - vb v perm=0,2,1,3",
                       "Transpose - sd se perm=0,2,1,3")),
       "linear linear permute linear permute concat attention ", "4x4 heads=2 scale=1" },
-    /* channels that attend to each other, of which the tokens are the values */
+    /* attention between channels, whose values are the tokens */
     { PATCHES (APART ("Reshape - qa,heads qb;Transpose - qb q perm=0,2,3,1",
                       "MatMul kl t,n ka;Reshape - ka,heads kb;Transpose - kb k perm=0,2,1,3",
                       "Reshape - va,heads vb;Transpose - vb v perm=0,2,3,1",
@@ -182,7 +183,7 @@ test_attention_refusals (void)
 {
   import_test_assert_refused (PATCHES (THREE ("0")), two_patches,
                               "*MatMul “attn”: the factor “div”*");
-  /* Keys in the order of queries, and a softmax over the queries. */
+  /* Keys in the layout of queries, and a softmax over the queries. */
   g_auto (GStrv) parts = g_strsplit (PATCHES (THREE ("4")), "kc perm=0,2,3,1", -1);
   g_autofree char *turned = g_strjoinv ("kc perm=0,2,1,3", parts);
   import_test_assert_refused (turned, two_patches,
@@ -191,7 +192,7 @@ test_attention_refusals (void)
   g_autofree char *other = g_strjoinv ("axis=2", softmax);
   import_test_assert_refused (other, two_patches,
                               "*MatMul “attn”: its softmax is not over the keys*");
-  /* Keys of other groups than the queries', and samples that attend to each other. */
+  /* Keys in other groups than the queries, and attention between samples. */
   import_test_assert_refused (
       PATCHES (APART ("i qs 2,4,4,2,8;Reshape - qa,qs qb;Transpose - qb q perm=0,1,3,2,4",
                       "MatMul kl t,n ka;Reshape - ka,qs kb;Transpose - kb k "
@@ -208,7 +209,7 @@ test_attention_refusals (void)
                "Transpose - qb q perm=0,2,1,3;MatMul - q,kv sa;Softmax - sa sc axis=3;"
                "MatMul attn sc,kv h"),
       two_patches, "*MatMul “attn”: its keys or values do not depend on the input*");
-  /* The latent queries of a network's own. */
+  /* Latent queries that are parameters of the network. */
   import_test_assert_refused (
       PATCHES ("w lq 1,2,4,8;i heads -1,16,2,8;Reshape - t,heads kb;"
                "Transpose - kb k perm=0,2,3,1;MatMul - lq,k sa;Softmax - sa sc axis=3;"
@@ -252,7 +253,7 @@ test_positions (void)
                               "*Add “sum”: its parameter “pos” is neither*");
   import_test_assert_refused (PATCHES ("w pos 1,4,16;Add sum t,pos h"), two_patches,
                               "*Add “sum”: its parameter “pos” is neither*");
-  /* The channels before the steps, of a sequence and of an image; windows. */
+  /* Channels before steps, in a sequence and in an image; windows. */
   import_test_assert_builds (PATCHES ("w pos 1,16,16;Add sum b,pos h1;Transpose - h1 h perm=0,2,1"),
                              two_patches, PATCH_OPS "permute tokens permute global_avg_pool linear",
                              PATCH_PARAMETERS "pos[1,16,16] " HEAD_PARAMETERS);
@@ -270,7 +271,7 @@ test_positions (void)
       "pos[1,4,16,4] head.weight[3,4] head.bias[3]");
 }
 
-/* Views of parameters: (C, 1) for (C), and matrices that are turned twice. */
+/* Views of parameters: (C, 1) for (C), and matrices that are transposed twice. */
 static void
 test_views_of_parameters (void)
 {
@@ -296,7 +297,7 @@ test_views_of_parameters (void)
                               "*Expand “e”: Dyno expands parameters over the samples only*");
 }
 
-/* Runs of channels that no op asks for by themselves cost nothing. */
+/* Ranges of channels that no op reads separately cost nothing. */
 static void
 test_runs (void)
 {
@@ -308,10 +309,11 @@ test_runs (void)
                                       "Squeeze - u,ax u1;Relu - u1 u2;Concat - u2,u2 h axis=2"),
                              two_patches, PATCH_OPS "channels relu concat global_avg_pool linear",
                              NULL);
-  /* One step that is not the first: the steps become the channels, and the channels the steps. */
+  /* One step that is not the first: steps and channels exchange their places. */
   import_test_assert_builds (PATCHES_BY ("Relu r t h", "i at 3;Gather g h,at c axis=1"),
                              two_patches, PATCH_OPS "relu permute channels permute linear", NULL);
-  /* torch.as_strided: (2, 2, 2) of the pixels' 8 means, the first two axes the other way round */
+  /* torch.as_strided: (2, 2, 2) of the 8 means over the pixels, with the first two axes
+   * exchanged */
   import_test_assert_builds (
       "in x 2,4,8,8;GlobalAveragePool p x a;i all -1,;Reshape - a,all b;"
       "i at 0,1,4,5,2,3,6,7;i two 2,2,2;Reshape - at,two ats;Gather g b,ats c;"
@@ -336,8 +338,8 @@ test_runs (void)
                               "*Gather “g”: *");
 }
 
-/* "1x4x64: 4/1 64/4": the shapes and the parts, extent and stride, of the copies into another
- * order. */
+/* "1x4x64: 4/1 64/4": the shapes and the parts, as extent and stride, of the copies into another
+ * layout. */
 static char *
 list_copies (DynoGraph *graph)
 {
@@ -368,19 +370,19 @@ list_copies (DynoGraph *graph)
 #define TOKENS(body) "i s 0,4,64;Reshape - x,s a;Transpose - a t perm=0,2,1;" body
 #define IMAGE(body)  "in x N,4,8,8;" body ";w o 4,3;MatMul z g,o y;out y N,3"
 
-/* Where no view does, tensors are copied: into which shapes, and in which orders. */
+/* Where no view is possible, tensors are copied: with these shapes and layouts. */
 static void
 test_copies (void)
 {
   static const struct {
     const char *text, *ops, *copies;
   } rows[] = {
-    /* a layer along the tokens, as of MLP-Mixer: there and back */
+    /* a layer along the tokens, as in MLP-Mixer: copied there and back */
     { IMPORT_TEST_AROUND (
           TOKENS ("w m 64,64;MatMul p a,m b;w n 64;Add - b,n c;Transpose - c d perm=0,2,1;"
                   "Add q t,d e;Transpose - e f perm=0,2,1;i u 0,4,8,8;Reshape - f,u h")),
       "permute linear permute add global_avg_pool linear", "1x4x64: 4/1 64/4, 8x8x4: 64/1 4/64" },
-    /* the same by a matrix of rows */
+    /* the same with a matrix of rows */
     { IMPORT_TEST_AROUND (
           "i s -1,64;Reshape - x,s a;w m 64,64;Gemm p a,m b;i u -1,4,8,8;Reshape - b,u h"),
       "permute linear permute global_avg_pool linear", "1x4x64: 4/1 64/4, 8x8x4: 64/1 4/64" },
@@ -458,8 +460,8 @@ test_fixed_batch (void)
                              five, "linear", NULL);
 }
 
-/* The batch as a factor of an axis, by itself or beside others: windows, and heads behind tokens.  The
- * graph is the same for all batches. */
+/* The batch size is a factor of an axis, separately or with other factors: windows, and heads after
+ * tokens.  The graph is the same for all batch sizes. */
 static void
 test_fixed_batch_inside (void)
 {
@@ -518,7 +520,7 @@ test_unneeded_nodes (void)
       import_test_around, "relu global_avg_pool linear", "head.weight[3,4] head.bias[3]");
 }
 
-/* The numbers of the ops that sums and products by numbers become. */
+/* The constants of the ops that replace sums and products with constants. */
 static void
 test_numbers (void)
 {
@@ -557,7 +559,7 @@ test_numbers (void)
     }
 }
 
-/* Stochastic depth, as torchvision has it, and dropout written out. */
+/* Stochastic depth in torchvision's form, and dropout as elementary operators. */
 static void
 test_random_masks (void)
 {
@@ -581,7 +583,7 @@ test_random_masks (void)
   import_test_assert_builds (
       IMPORT_TEST_AROUND ("f p 0.8;Relu - x a;" DEPTH ("u", "a", "b") ";Add - b,x h"),
       import_test_around, "relu add global_avg_pool linear", NULL);
-  /* numbers for each value of x */
+  /* random numbers for each value of x */
   g_autoptr (DynoGraph) dropped = import_test_build (
       IMPORT_TEST_AROUND ("f p 0.75;RandomUniformLike - x a low=0.0 high=1.0;Less - a,p b;"
                           "Cast - b c to=1;Div - c,p d;Mul - d,x h"),
@@ -598,7 +600,7 @@ test_random_masks (void)
       g_assert_cmpfloat (probability, ==, 0.25);
     }
   g_assert_null (dyno_network_get_notes (dropped)->len ? "a note" : NULL);
-  /* another factor than that of the values that stay, and a mask that something else reads */
+  /* another factor than 1 / share of the kept values, and a mask with another reader */
   import_test_assert_refused (
       IMPORT_TEST_AROUND ("f p 0.8;f q 0.5;i s 2,1,1,1;ConstantOfShape - s o;"
                           "RandomUniformLike - o a;Less - a,p b;Cast - b c to=1;Div - c,q d;"
@@ -610,7 +612,7 @@ test_random_masks (void)
       import_test_around, "*RandomUniformLike “a”: Dyno has no such operator*");
 }
 
-/* Training: the softmax at the end is left out, and every parameter has a gradient. */
+/* For training, the softmax at the end is removed, and every parameter has a gradient. */
 static void
 test_trains (void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks of ONNX files: which graph they become, which files are refused, and by what words. */
+/* Networks of ONNX files: the graphs that they become, the files that are refused, and the
+ * messages. */
 #include "file.h"
 #include "graph-private.h"
 #include "import-test.h"
@@ -15,7 +16,7 @@
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static char *folder; /* of the test's files, and of what Dyno keeps */
+static char *folder; /* for the test's files, and for those that Dyno stores */
 
 static const DynoModel *
 open_file (const char *name, const char *text, gboolean *has_weights, GError **error)
@@ -131,7 +132,7 @@ test_views (void)
   g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 12, 24 }, 3));
   dyno_view_transpose (&view, (guint[]){ 0, 2, 1 });
   g_assert_true (dyno_view_is (&view, &x, "N HW C"));
-  /* heads: C is cut in two, and joined again */
+  /* heads: C is divided in two, and joined again */
   g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 24, 3, 4 }, 4));
   dyno_view_transpose (&view, (guint[]){ 0, 2, 1, 3 });
   g_assert_cmpuint (dyno_view_dim (&view, 1), ==, 3);
@@ -145,7 +146,7 @@ test_views (void)
   dyno_view_transpose (&view, (guint[]){ 0, 2, 1, 3, 4 });
   g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 6 }, 4));
   g_assert_false (dyno_view_is (&view, &x, "N C H W"));
-  /* an axis may not begin where no part can be cut */
+  /* an axis may not begin where no part can be divided */
   view = image;
   g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 9, 4, 8 }, 4));
   g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 3 }, 4));
@@ -172,7 +173,7 @@ test_operators (void)
       "pad depthwise" },
     { IMPORT_TEST_AROUND ("Pad p x h pads=0,0,1,1,0,0,1,1"), "pad" },
     { IMPORT_TEST_AROUND ("i z 0,0,1,-1,0,0,2,0;f v -1.5;Pad p x,z,v h"), "pad" },
-    /* one list of factors of two nodes, and a roi that nothing reads */
+    /* two nodes share one list of factors, and no node reads the roi */
     { IMPORT_TEST_AROUND ("f s 1,1,2,2;f roi 0,0,0,0,1,1,1,1;Resize r x,roi,s a;Upsample u a,s h"),
       "resize resize" },
     { IMPORT_TEST_AROUND ("f s 1,1,1,1;Resize r x,,s a mode=linear;Relu u a h"), "relu" },
@@ -186,7 +187,7 @@ test_operators (void)
                           "Transpose u b h perm=0,3,1,2"),
       "pad" },
     { IMPORT_TEST_AROUND ("i z 0,0,0,0,0,0,0,0;Pad p x,z h mode=reflect"), "" },
-    /* an axis that is none of an image's: the pixels as channels */
+    /* an axis that images do not have: the pixels as channels */
     { IMPORT_TEST_AROUND ("i s 2,4,64;Reshape r x,s a;i z 1,-1;i o -1,;Pad p a,z,,o b;i t 2,4,8,8;"
                           "Reshape q b,t h"),
       "permute pad permute" },
@@ -300,7 +301,7 @@ test_operators (void)
     }
 }
 
-/* The pixels of a pool's output, of 8 x 8 pixels, and the pads before these. */
+/* The size of a pool's output for 8 x 8 pixels, and the pads before them. */
 static void
 test_windows (void)
 {
@@ -312,7 +313,7 @@ test_windows (void)
     { "kernel_shape=3,3 strides=2,2 ceil_mode=1", 4, 4, 0, 0 },
     { "kernel_shape=3,3 strides=2,2 pads=0,0,1,1", 4, 4, 0, 0 },
     { "kernel_shape=3,3 strides=2,1 pads=1,0,0,1", 4, 7, 1, 0 },
-    /* a last window that would begin in the pad is none */
+    /* no last window begins in the pad */
     { "kernel_shape=2,2 strides=3,3 pads=1,1,1,1 ceil_mode=1", 3, 3, 1, 1 },
     { "kernel_shape=3,3 strides=3,2 auto_pad=SAME_UPPER", 3, 4, 0, 0 },
     { "kernel_shape=2,4 strides=1,3 auto_pad=SAME_LOWER", 8, 3, 1, 1 },
@@ -340,7 +341,7 @@ test_windows (void)
     }
 }
 
-/* A mean leaves out the pad, unless the file says otherwise. */
+/* A mean excludes the pad, unless the file includes it. */
 static void
 test_means_leave_out_the_pad (void)
 {
@@ -362,8 +363,8 @@ test_means_leave_out_the_pad (void)
     }
 }
 
-/* Which side of which axis is padded, and by which value, of an image of 8 x 8 pixels and 4 channels;
- * h keeps the axes in the order of the file. */
+/* The padded side of each axis, and the value, for an image of 8 x 8 pixels and 4 channels; h keeps
+ * the file's order of axes. */
 static void
 test_pads (void)
 {
@@ -422,7 +423,8 @@ test_pads (void)
     }
 }
 
-/* The size of an image of 8 x 8 pixels, where its pixels lie, and the factors as fractions. */
+/* The size of an image of 8 x 8 pixels, the position of its pixels, and the factors as
+ * fractions. */
 static void
 test_resizes (void)
 {
@@ -471,21 +473,21 @@ test_resizes (void)
       DYNO_RESIZE_PREFER_CEIL,
       DYNO_RESIZE_PYTORCH_HALF_PIXEL,
       { 2, 1, 2, 1 } },
-    /* factors of no whole number of pixels; 8 * 0.3 and 8 * 1.7 */
+    /* factors that give no whole number of pixels; 8 * 0.3 and 8 * 1.7 */
     { IMPORT_TEST_AROUND ("f s 1,1,0.3,1.7;Resize r x,,s h mode=linear"),
       2,
       13,
       DYNO_RESIZE_LINEAR,
       DYNO_RESIZE_HALF_PIXEL,
       { 3, 10, 17, 10 } },
-    /* 8 * 0.875 and 8 * 1.125; a float near 9/8 is no fraction of its own */
+    /* 8 * 0.875 and 8 * 1.125; a float near 9/8 is not read as another fraction */
     { IMPORT_TEST_AROUND ("f s 1,1,0.875,1.1250001;Resize r x,,s h mode=linear"),
       7,
       9,
       DYNO_RESIZE_LINEAR,
       DYNO_RESIZE_HALF_PIXEL,
       { 7, 8, 9, 8 } },
-    /* 10 * 0.7 are 7 pixels, though the float 0.7 is less than that */
+    /* 10 * 0.7 is 7 pixels, though the float 0.7 is less than that */
     { IMPORT_TEST_AROUND ("i z 2,4,10,10;Resize r x,,,z a;f s 1,1,0.7,1;Resize q a,,s h"),
       7,
       10,
@@ -553,7 +555,7 @@ test_resizes (void)
       g_autoptr (DynoGraph) graph = import_test_build (rows[i].text, import_test_around, &error);
       g_assert_no_error (error);
       GPtrArray *nodes = dyno_graph_get_nodes (graph);
-      const DynoNode *node = NULL; /* the last that resizes */
+      const DynoNode *node = NULL; /* the last node that resizes */
       for (guint k = 0; k < nodes->len; k++)
         if (g_str_equal (((DynoNode *) nodes->pdata[k])->op->name, "resize"))
           node = nodes->pdata[k];
@@ -569,7 +571,8 @@ test_resizes (void)
     }
 }
 
-/* Parameters have the file's names, also where these are no module's, and its shapes. */
+/* Parameters have the names of the file, also where these are not names of modules, and its
+ * shapes. */
 static void
 test_parameters (void)
 {
@@ -602,7 +605,7 @@ test_names_of_modules (void)
       "head.bias[3]");
 }
 
-/* The data's classes take the place of the file's, in whichever layer is the last. */
+/* The data's classes replace those of the file, in whichever layer is the last. */
 static void
 test_head (void)
 {
@@ -625,7 +628,7 @@ test_head (void)
       seven, "*has 4 outputs, the data 7*");
 }
 
-/* In whichever of its axes the weight of the last layer has them. */
+/* The file's outputs are counted in the right axis of the last layer's weight. */
 static void
 test_outputs_of_the_file_are_counted (void)
 {
@@ -809,17 +812,17 @@ test_refusals (void)
       "*Slice “p”: it takes no elements*" },
     { IMPORT_TEST_AROUND ("MaxPool m x a kernel_shape=2,2 strides=2,2;Add p x,a h"),
       "*Add “p”: it adds (2, 4, 8, 8) and (2, 4, 4, 4)*" },
-    /* the batch would move into the samples */
+    /* the batch axis would be exchanged with another */
     { IMPORT_TEST_AROUND ("Transpose t x a perm=1,0,2,3;w c.weight 4,2,1,1;Conv c a,c.weight h"),
       "*Conv “c”: the axes of its input 0, (4, 2, 8, 8), are not N C H W*" },
     { IMPORT_TEST_AROUND ("Transpose t x a perm=3,1,2,0;w m 2,5;MatMul p a,m h"),
       "*MatMul “p”: *(8, 4, 8, 2)*cannot be the channels*" },
-    /* all at once, and not those that wait for a refused one */
+    /* all refusals at once, without nodes that depend on a refused one */
     { IMPORT_TEST_AROUND ("Softmax p x a;Relu r a b;f lo 6;f hi 1;Clip q x,lo,hi c;Add s b,c h"),
       "*Softmax “p”: *\n  Clip “q”: *" },
     { IMPORT_TEST_AROUND ("w c.weight 4,4,1,1;Conv c x,c.weight a;Conv d a,c.weight h"),
       "*Conv “d”: it shares the parameter “c.weight”*" },
-    /* the file */
+    /* the name of the file */
     { IMPORT_TEST_AROUND ("GridSample w x a;GridSample v a b;Det d b h"),
       "*net.onnx*2 GridSample (first: “w”), 1 Det*" },
     { "in x N,4,8,8;in z N,4;w a.weight 3,4;Gemm g z,a.weight y transB=1;out y N,3",
@@ -833,7 +836,7 @@ test_refusals (void)
       g_test_message ("%s", rows[i].text);
       import_test_assert_refused (rows[i].text, import_test_around, rows[i].pattern);
     }
-  /* as many samples as channels */
+  /* the batch size equals the number of channels */
   ImportTestShape four = import_test_around;
   four.batch = 4;
   import_test_assert_refused (
@@ -878,13 +881,13 @@ test_names (void)
   g_assert_cmpuint (model->height, ==, 8);
   g_assert_cmpuint (model->channels, ==, 4);
   g_assert_cmpuint (model->n_file_outputs, ==, 3);
-  /* the name finds it; the same content is the same model, other content another */
+  /* a model is found by its name; equal contents give the same model, others another one */
   g_assert_true (dyno_model_find (model->name, NULL) == model);
   g_assert_true (open_file ("my net (2).onnx", IMPORT_TEST_AROUND ("Relu r x h"), NULL, NULL)
                  == model);
   g_assert_true (open_file ("my net (2).onnx", IMPORT_TEST_AROUND ("Tanh r x h"), NULL, NULL)
                  != model);
-  /* a run's copy, without weights, is the same */
+  /* a run's copy, without weights, is the same model */
   g_assert_true (dyno_model_adopt (model->name, dyno_model_get_file (model), NULL) == model);
   g_autofree char *networks = dyno_data_dir ("networks"),
                   *base = g_strconcat (model->name, ".onnx", NULL),
@@ -905,7 +908,7 @@ test_unknown_names (void)
   const DynoModel *model = open_file ("net.onnx", IMPORT_TEST_AROUND ("Relu r x h"), NULL, &error);
 
   g_assert_no_error (error);
-  /* another network under the name of one that is not known */
+  /* another network under the name of an unknown one */
   gsize size;
   const char *data = g_bytes_get_data (dyno_model_get_file (model), &size);
   g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));

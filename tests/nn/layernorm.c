@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer norm over the last axis against a plain one in double. */
+/* Layer norm over the last axis compared with a plain implementation in double. */
 #include "harness.h"
 #include <math.h>
 
@@ -7,8 +7,8 @@ typedef struct {
   guint32 n, w, c;
 } Shape;
 
-/* One row, channels off the multiple of 8, rows that are longer than a workgroup is wide, more rows
- * than one takes. */
+/* One row, channels that are no multiple of 8, rows longer than a workgroup is wide, more rows than
+ * a workgroup takes. */
 static const Shape shapes[] = { { 1, 1, 3 }, { 2, 5, 20 }, { 3, 2, 300 }, { 2, 150, 8 } };
 
 /* 0: the layer norm takes the default value. */
@@ -39,7 +39,7 @@ reference (const Shape *s, double eps, const double *x, const double *gamma, con
     }
 }
 
-/* x is far from zero, so that a variance from the mean of squares would be wrong. */
+/* x is far from zero, so that a variance computed as a mean of squares would be wrong. */
 static void
 check (const Shape *s, gboolean amp, gboolean accumulate, double eps)
 {
@@ -108,7 +108,8 @@ test_eps (void)
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
 }
 
-/* Without what a backward pass needs; compilers may contract the other kernel otherwise. */
+/* Evaluation omits the values for a backward pass; otherwise compilers may contract operations of
+ * the other kernel differently. */
 static void
 test_evaluates (void)
 {

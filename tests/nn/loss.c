@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cross entropy and squared error against their references, and what they write to the step's
- * output. */
+/* Cross entropy and squared error compared with their references, and the values that they write to
+ * the step's output. */
 #include "harness.h"
 #include "metric.h"
 #include "random.h"
@@ -31,7 +31,7 @@ scale_gradient (double *gradient, gsize count, double factor)
     gradient[i] *= factor;
 }
 
-/* Of c classes, one of them without any, and then their sum. */
+/* Makes weights for c classes, one of which is zero, followed by their sum. */
 static double *
 make_weights (guint32 c)
 {
@@ -118,7 +118,7 @@ torch_loss (const double *x, const double *targets, const double *weights, doubl
   return (1 - smoothing) * nll / all + smoothing / c * smooth / all;
 }
 
-/* Whatever factor the weights have in common, and whatever their targets. */
+/* The loss does not depend on a common factor of the weights, for any targets. */
 static void
 check_torch_weights (double factor, double smoothing, gboolean amp)
 {
@@ -164,7 +164,7 @@ test_torch_weights (void)
   check_torch_weights (1.0 / 15, 0.2, FALSE);
 }
 
-/* Targets that no weight counts: no loss and no gradient, and no division by zero. */
+/* Targets whose weights are zero give no loss and no gradient, and no division by zero. */
 static void
 test_no_weight (void)
 {
@@ -205,7 +205,7 @@ test_cross_entropy_ties (void)
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
 }
 
-/* Equal logits that different invocations see. */
+/* Equal logits in different invocations. */
 static void
 test_cross_entropy_far_ties (void)
 {
@@ -222,7 +222,7 @@ test_cross_entropy_far_ties (void)
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
 }
 
-/* Six largest logits: the sixth of them is not among the first five. */
+/* Six equal largest logits: the sixth is not in the top five. */
 static void
 test_top5_ties (void)
 {
@@ -271,8 +271,8 @@ test_declared (void)
   assert_metrics (8, TRUE, "mean_abs_error ");
 }
 
-/* Over sequences (N, 1, T, C): the loss of a sample is the mean over its steps, and those of a
- * sample that is not valid count nothing. */
+/* For sequences (N, 1, T, C) the loss of a sample is the mean over its steps, and invalid samples
+ * do not count. */
 static void
 check_sequences (gboolean amp, gboolean mse, gboolean weighted)
 {
@@ -315,7 +315,7 @@ test_sequences (void)
   check_sequences (FALSE, FALSE, TRUE);
 }
 
-/* Targets that are no class must not be read with. */
+/* Targets that are not class ids must not be used as an index. */
 static void
 test_cross_entropy_ids (void)
 {
@@ -381,8 +381,9 @@ test_nonfinite (void)
     }
 }
 
-/* standard: the prediction stands for prediction * deviation + mean, each value by its own; the
- * loss and the error are of that, and the gradient of the difference over the deviation. */
+/* standard: the prediction stands for prediction * deviation + mean, for each value separately;
+ * loss and error are computed from that, and the gradient is that of the difference divided by the
+ * deviation. */
 static void
 check_values (gboolean standard, gboolean smooth_l1)
 {
@@ -419,7 +420,8 @@ check_values (gboolean standard, gboolean smooth_l1)
         if (smooth_l1)
           loss = reference_smooth_l1 (&s, x, targets, scale + c->c, want);
         for (gsize k = 0; k < count; k++)
-          /* of ((value - target) / deviation)^2 / 8, and smooth L1 as large where it is a square */
+          /* the gradient of ((value - target) / deviation)^2 / 8; smooth L1 has the same size where
+           * it is a square */
           want[k] /= !standard ? 1 : smooth_l1 ? 4 : 8 * scale[c->c + k % c->c];
         scale_gradient (want, count, 4096.0 / (c->n_valid * 2));
         g_autofree double *got = harness_read_gradient (h, prediction);
@@ -475,7 +477,8 @@ test_shapes (void)
     }
 }
 
-/* A smoothing beyond 0 to 1, and weights without their sum; the last of each is right. */
+/* A smoothing outside of 0 to 1, and weights without their sum; the last value of each list is
+ * valid. */
 static void
 check_limits (gboolean pixels)
 {

@@ -15,15 +15,15 @@ typedef struct {
 
 static const double lengths[] = { 9, 3, 0, 100, 8 };
 
-/* Hidden units off the multiple of 8, so that all pads are there; lengths of 0 and past the end;
- * more sequences, and units, than a workgroup of a CPU takes. */
+/* The hidden units are no multiple of 8, so that all pads occur; lengths of 0 and past the end;
+ * more sequences, and more units, than a workgroup of a CPU takes. */
 static const Case cases[] = {
   { 4, 5, 6, 6, 1, FALSE, NULL, 0 },
   { 4, 5, 6, 6, 2, TRUE, lengths, 2 },
   { 2, 3, 6, 37, 1, FALSE, lengths, 0 },
 };
 
-/* One layer's direction, with parameters at random and their gradients. */
+/* One direction of a layer, with random parameters and their gradients. */
 typedef struct {
   ReferenceLstm s;
   char suffix[24]; /* "_l1_reverse" */
@@ -34,7 +34,7 @@ typedef struct {
   Part parts[MOST_LAYERS];
   guint n_parts, directions;
   guint32 valid[8];
-  double *inputs[3]; /* of each layer, and the last one's output */
+  double *inputs[3]; /* of each layer, and the last layer's output */
 } Model;
 
 static void
@@ -84,7 +84,7 @@ model_init (Model *m, const Case *c, const double *x)
     }
 }
 
-/* The gradient of x from that of the last layer. */
+/* Returns the gradient of x for that of the last layer. */
 static double *
 model_backward (Model *m, const Case *c, const double *dy)
 {
@@ -216,8 +216,8 @@ test_accumulates (void)
   check (&cases[0], FALSE, TRUE, FALSE);
 }
 
-/* The state goes through memory between two dispatches: as many as a long sequence takes where
- * loops are cut short, and none where it is all in one. */
+/* The state is stored in memory between two dispatches: the test has as many dispatches as a long
+ * sequence takes where loops are limited, and only one. */
 static void
 test_many_dispatches (void)
 {
@@ -249,9 +249,9 @@ test_many_dispatches (void)
   check (&c, FALSE, FALSE, FALSE);
 }
 
-/* As on a card: parts of the products for several invocations, weights in registers, all of a
- * part's (AMP) or the first of them (fp32), and three sequences a workgroup, of which the last has
- * two. */
+/* The kernels of a GPU: parts of the products for several invocations, weights in registers, either
+ * all of a part (AMP) or the first ones (fp32), and three sequences in a workgroup, the last of
+ * which has two. */
 static void
 test_as_on_a_card (void)
 {
@@ -260,7 +260,7 @@ test_as_on_a_card (void)
     check (&c, amp, FALSE, TRUE);
 }
 
-/* With all below frozen, and the input's weights, the recurrent ones are still trained. */
+/* With all layers below and the input weights frozen, the recurrent weights are still trained. */
 static void
 test_frozen_input (void)
 {
@@ -283,7 +283,8 @@ test_frozen_input (void)
   model_clear (&m);
 }
 
-/* Training and evaluation graphs: the same outputs, without what is kept for the backward pass. */
+/* Training and evaluation graphs have the same outputs; evaluation keeps nothing for a backward
+ * pass. */
 static void
 test_evaluates (void)
 {
@@ -328,7 +329,7 @@ test_errors (void)
     }
 }
 
-/* A sequence whose state is more than the workgroup memory: told at the build. */
+/* A state that exceeds the workgroup memory is an error of the build. */
 static void
 test_too_many_units (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mixup and cutmix: what is drawn against the distributions of their transforms, mixed images and
- * the loss of mixed targets against references in double. */
+/* Mixup and cutmix: the draws compared with the distributions of their transforms, mixed images and
+ * the loss of mixed targets compared with references in double. */
 #include "mix.h"
 #include "harness.h"
 #include "reference/augment.h"
@@ -50,8 +50,8 @@ test_share_is_beta (void)
     }
 }
 
-/* The mean share of the box, by an own count over all middles and a fine grid of shares, uniform
- * for
+/* The mean share of the box, by a separate count over all centres and a fine grid of shares,
+ * uniform for
  * a = 1; each box within the image and its share that of its pixels. */
 static void
 test_box_is_cutmix (void)
@@ -110,7 +110,7 @@ test_draws_follow_seed_and_step (void)
 typedef struct {
   guint32 n, n_valid, h, w, c;
   gboolean bytes, amp;
-  guint32 step; /* that draws */
+  guint32 step; /* the step that draws */
   DynoAugmentation augmentation;
 } Case;
 
@@ -207,7 +207,7 @@ check_loss (guint32 n, guint32 n_valid, guint32 c, double smoothing, gboolean we
   for (guint32 i = 0; i < n; i++)
     targets[i] = floor ((targets[i] + 1) / 2.01 * c);
   if (n > 4)
-    targets[2] = -1; /* no class, for itself and for the next */
+    targets[2] = -1; /* no class, for this sample and the next one */
   weights[c] = 0;
   for (guint32 i = 0; i < c; i++)
     weights[c] += weights[i] = fabs (weights[i]) + 0.25;
@@ -255,7 +255,7 @@ test_loss (void)
   for (guint32 step = 3; step < 7; step++)
     n_more +=
         draw (&(DynoMix){ .mixup = 1, .height = 1, .width = 1 }, 0, step, 0).mix_target > 0.5f;
-  g_assert_cmpuint (n_more, >, 0); /* shares on both sides of a half */
+  g_assert_cmpuint (n_more, >, 0); /* there are shares on both sides of a half */
   g_assert_cmpuint (n_more, <, 4);
 }
 

@@ -10,7 +10,7 @@ typedef struct {
   guint32 n, h, w, c;
 } Shape;
 
-/* One pixel, channels off the multiple of 8, more rows than a workgroup adds up, many channels. */
+/* One pixel, channels that are no multiple of 8, more rows than a workgroup sums, many channels. */
 static const Shape shapes[] = {
   { 1, 1, 1, 3 }, { 2, 5, 7, 10 }, { 3, 3, 1, 33 }, { 3, 61, 67, 8 }, { 2, 7, 7, 272 },
 };
@@ -90,7 +90,7 @@ test_multiply (void)
       check_multiply (&shapes[1], amp, form);
 }
 
-/* y = x * x: both shares reach x. */
+/* y = x * x: both gradients are added to that of x. */
 static void
 test_square (void)
 {
@@ -249,7 +249,7 @@ test_channels (gconstpointer adds)
     check_channels (&shapes[2], amp, GPOINTER_TO_INT (adds), TRUE);
 }
 
-/* A frozen parameter gets no gradient, and x, which needs none, costs no pass of its own. */
+/* A frozen parameter gets no gradient, and an x that needs none costs no separate pass. */
 static void
 test_frozen (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch norm's output made in the loads of the convolution that reads it, against the double
- * reference and against the pass that writes it. */
+/* A batch norm's output that is computed in the loads of the convolution that reads it, compared
+ * with the reference in double and with the pass that writes it. */
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "harness.h"
@@ -14,7 +14,7 @@ typedef struct {
   guint32 n, h, w, c, kernel, stride, pad;
   DynoActivation activation;
   guint32 k, groups, dilation;
-  gboolean linear; /* by a linear layer, in place of a kernel of 1 */
+  gboolean linear; /* with a linear layer in place of a 1 x 1 kernel */
 } Case;
 
 static const Case cases[] = {
@@ -28,7 +28,8 @@ static const Case cases[] = {
 };
 
 /* Pads wider than the kernel reaches, channels that are no multiple of 8, strides, groups that are
- * whole tiles in blocks and such that are not, few channels, rows and columns that are whole tiles. */
+ * whole tiles in blocks and groups that are not, few channels, rows and columns that are whole
+ * tiles. */
 static const Case dense_cases[] = {
   { 2, 9, 11, 24, 3, 1, 1, DYNO_ACTIVATION_RELU, 40 },
   { 1, 13, 10, 10, 3, 2, 1, DYNO_ACTIVATION_RELU6, 33 },
@@ -70,10 +71,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Results, results_clear)
 
 typedef struct {
   gboolean amp, as_card, restoring, checkpointing;
-  gboolean plain;    /* the batch norm's pass writes its output */
-  gboolean sums;     /* the convolution's dgrad makes those of the batch norm's backward pass */
-  gboolean after;    /* a batch norm follows, whose sums the convolution makes */
-  double *tolerance; /* for results of this precision; NULL: not wanted */
+  gboolean plain;    /* the batch norm's own pass writes its output */
+  gboolean sums;     /* the convolution's dgrad makes the sums of the batch norm's backward pass */
+  gboolean after;    /* a batch norm follows, for which the convolution makes the sums */
+  double *tolerance; /* of results of this precision; NULL: not needed */
   const DynoVariant *variants[DYNO_CONV2D_N_PASSES]; /* NULL: the first choice */
 } Options;
 
@@ -112,8 +113,8 @@ values_clear (Values *v)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Values, values_clear)
 
-/* Factors of both signs, none, and none without a shift either: there the border of an image differs
- * from its inside by no factor. */
+/* gamma of both signs and zero, and zero with a zero beta: with the last two the border of an image
+ * does not differ from its inside by a factor. */
 static Values
 values_new (const Case *s, gboolean infinite)
 {
@@ -244,7 +245,7 @@ check (const Case *s, Options o, gboolean plain)
     return;
   o.plain = TRUE;
   g_auto (Results) unfused = run (s, &v, &o);
-  compare (s, &v, &got, &unfused, 4 * tolerance); /* the pass rounds */
+  compare (s, &v, &got, &unfused, 4 * tolerance); /* the pass rounds its output */
 }
 
 static void
@@ -263,9 +264,10 @@ test_dense (void)
       check (&dense_cases[i], (Options){ .amp = k == 0, .as_card = i % 2 == k }, i % 4 == 1);
 }
 
-/* The factor of the loads is rounded to fp16, which is an error that all pixels of a channel share.
- * x is near a normal distribution and the convolution is the identity: the mean over a channel's
- * pixels is right to 1.4e-4 in the mean of the channels, and to 2.8e-4 where the shift ignores that. */
+/* The factor in the loads is rounded to fp16, and all pixels of a channel share this error.  x is
+ * nearly normally distributed and the convolution is the identity: the mean over a channel's pixels
+ * is right to 1.4e-4 on average over the channels, and would be to 2.8e-4 if the shift did not
+ * correct for it. */
 static void
 test_channel_means (void)
 {
@@ -326,7 +328,7 @@ shape_of (const Case *s, gboolean half)
                             .dtype = half ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32 };
 }
 
-/* Every tile for both passes; of the splits of a tile now few, now many. */
+/* Every tile for both passes; the splits of a tile alternate between few and many. */
 static void
 check_variants (const Case *s, gboolean amp, guint turn)
 {
@@ -364,7 +366,8 @@ test_every_variant (void)
   check_variants (&variant_cases[4], TRUE, 3);
 }
 
-/* What is in the loads takes time: forward and weight gradient are other choices than without it. */
+/* The work in the loads takes time, so forward and weight gradient have other choices than without
+ * it. */
 static void
 test_choices (void)
 {
@@ -408,7 +411,7 @@ test_statistics (void)
   check (&cases[3], (Options){ .after = TRUE }, TRUE);
 }
 
-/* Slope and sums from x, by the epilogue of the data gradient. */
+/* The epilogue of the data gradient computes slope and sums from x. */
 static void
 test_gradient_sums (void)
 {
@@ -444,7 +447,7 @@ test_equal_bits (void)
   assert_same (a.dweight, b.dweight, v.n_weight, "dweight");
 }
 
-/* What the mean has cost is nothing, however large it is against the deviation. */
+/* A large mean, compared with the deviation, costs no precision. */
 static void
 test_large_mean (void)
 {
@@ -462,7 +465,7 @@ test_large_mean (void)
     }
 }
 
-/* A value that is not finite leaves its channel's output so. */
+/* A value that is not finite makes the output of its channel not finite. */
 static void
 test_infinity (void)
 {
@@ -487,9 +490,9 @@ test_infinity (void)
     }
 }
 
-/* The pass stays where the kernels could not tell the border or have few channels, where others read
- * its output, where no statistics of the batch say that all of x is finite, and where it is wished.
- * Forms 0 and from 8 on have none of that. */
+/* The separate pass is kept where the kernels could not detect the border or have few channels,
+ * where its output has other readers, where no batch statistics show that all of x is finite, and
+ * on request.  Forms 0 and from 8 on have none of these. */
 static guint
 count_fused (guint form)
 {
@@ -538,8 +541,8 @@ test_falls_back (void)
   g_unsetenv ("DYNO_NORM_LOADS");
 }
 
-/* What a sum with the shortcut's batch norm makes, in the sum's loads and by a pass of its own; pairs:
- * and the gradients of both by one pass; restoring: where y is written again from both. */
+/* The results of a sum with the shortcut's batch norm, in the sum's loads and by a separate pass.
+ * pairs: one pass also makes the gradients of both; restoring: y is rematerialised from both. */
 typedef struct {
   double *y, *dx, *dside, *dgamma, *dweight;
 } Sum;

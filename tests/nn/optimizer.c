@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The optimizer stage over several steps against a double implementation: a batch norm's two
- * parameters are trained with the squared error.  A loss divisor of 0 makes the gradients
- * infinite. */
+/* The optimizer stage over several steps compared with an implementation in double: the two
+ * parameters of a batch norm are trained with the squared error.  A loss divisor of 0 makes the
+ * gradients infinite. */
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include "reference/loss.h"
@@ -147,7 +147,7 @@ check_output (Harness *h, const Truth *t, double tolerance)
     g_assert_cmpfloat (fabs (output->grad_norm - t->o.grad_norm), <=, tolerance * t->o.grad_norm);
 }
 
-/* Steps with these divisors (0: overflow), state compared after each. */
+/* Takes steps with these divisors (0: overflow), and compares the state after each. */
 static void
 run (Truth *t, gboolean amp, const double *divisors, guint n_steps)
 {
@@ -235,7 +235,7 @@ test_adam_overflow (gconstpointer rule)
   truth_clear (&t);
 }
 
-/* With a momentum and without; a skipped step leaves both moments as they are. */
+/* With and without momentum; a skipped step leaves both moments unchanged. */
 static void
 test_rmsprop (void)
 {
@@ -260,8 +260,8 @@ test_rmsprop (void)
     }
 }
 
-/* With a skipped step, and a rate so high that gradients change their signs, which the moment then
- * does not at once.  A direction near 0 would have another sign in double: there is none. */
+/* One step is skipped, and the rate is so high that gradients change their signs before the moment
+ * does.  No direction is so near 0 that it could have another sign in double. */
 static void
 test_lion (void)
 {
@@ -282,13 +282,13 @@ test_lion (void)
     }
 }
 
-/* A parameter that no gradient has reached stays where it is, but for its decay. */
+/* A parameter without a gradient changes only by its decay. */
 static void
 test_lion_rests (void)
 {
   Truth t;
   truth_init (&t, 16);
-  memset (t.x, 0, t.count * sizeof (double)); /* no gradient of gamma */
+  memset (t.x, 0, t.count * sizeof (double)); /* gamma has no gradient */
   t.o.rule = REFERENCE_LION;
   t.o.lr = 0.0078125;
   t.o.momentum = (double) 0.9f;
@@ -331,7 +331,7 @@ test_clip_unused (void)
   truth_clear (&t);
 }
 
-/* Growth after two good steps, halving on overflow. */
+/* The scale doubles after two good steps and halves on overflow. */
 static void
 test_scale (void)
 {
@@ -391,7 +391,7 @@ test_overflow (void)
   truth_clear (&t);
 }
 
-/* Equal inputs, equal bits. */
+/* Equal inputs give equal bits. */
 static void
 test_same_bits (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weight gradients in barrier levels that would leave a card idle: on made-up lists, where the
- * order that must come of it is known, and on networks. */
+/* Weight gradients are moved into barrier levels that would leave a GPU idle: tested on made-up
+ * lists, whose resulting order is known, and on networks. */
 #include "graph-private.h"
 #include "infos.h"
 #include "lowering-private.h"
@@ -43,7 +43,7 @@ made_clear (Made *made)
   dyno_graph_free (made->graph);
 }
 
-/* Upper case: a parameter's gradient.  "big" ones have a GiB, others a MiB. */
+/* Upper case: a parameter's gradient.  "big" tensors have a GiB, others a MiB. */
 static DynoTensor *
 tensor_of (Made *made, const char *name)
 {
@@ -55,13 +55,13 @@ tensor_of (Made *made, const char *name)
   tensor->space = g_ascii_isupper (name[0]) ? DYNO_SPACE_GRADIENT : DYNO_SPACE_ARENA;
   tensor->size_bytes = G_GUINT64_CONSTANT (1) << (g_str_has_prefix (name, "big") ? 30 : 20);
   tensor->offset =
-      g_hash_table_size (made->tensors) * tensor->size_bytes; /* the arena's: planned */
+      g_hash_table_size (made->tensors) * tensor->size_bytes; /* the planned offset in the arena */
   g_hash_table_insert (made->tensors, (gpointer) name, tensor);
   return tensor;
 }
 
-/* A dispatch of the backward pass of this node; its bytes moved; what it reads and writes, NULL at
- * the end of each. */
+/* Adds a dispatch of the backward pass of this node, with its number of bytes, and the tensors that
+ * it reads and writes, each list ended by NULL. */
 static void
 add (Made *made, const char *node_name, const char *pass, guint64 bytes, ...)
 {
@@ -87,7 +87,7 @@ add (Made *made, const char *node_name, const char *pass, guint64 bytes, ...)
   g_ptr_array_add (made->lowering->dispatches, dispatch);
 }
 
-/* Passes in their order, "|" before one that begins a level. */
+/* Passes in their order; "|" precedes a pass that begins a level. */
 static void
 assert_levels (Made *made, const char *expected)
 {
@@ -102,7 +102,8 @@ assert_levels (Made *made, const char *expected)
   g_assert_cmpstr (text->str, ==, expected);
 }
 
-/* A convolution's backward pass as it is appended, and the batch norm's before it. */
+/* Adds the backward pass of a convolution as it is appended, and that of the batch norm before
+ * it. */
 static void
 add_block (Made *made)
 {
@@ -124,7 +125,7 @@ test_beside_what_is_short (void)
   made_clear (&made);
 }
 
-/* Without anything short: one level less, too. */
+/* Without a short level the move still saves a level. */
 static void
 test_beside_the_data_gradient (void)
 {
@@ -137,7 +138,7 @@ test_beside_the_data_gradient (void)
   made_clear (&made);
 }
 
-/* Each short level takes one; the next one finds the next. */
+/* Each short level takes one weight gradient; the next short level takes the next. */
 static void
 test_one_for_each (void)
 {
@@ -154,7 +155,7 @@ test_one_for_each (void)
   made_clear (&made);
 }
 
-/* What it reads is overwritten by the data gradient: it stays before it. */
+/* The data gradient overwrites an input of the weight gradient, which therefore stays before it. */
 static void
 test_not_behind_what_overwrites (void)
 {
@@ -169,7 +170,7 @@ test_not_behind_what_overwrites (void)
   made_clear (&made);
 }
 
-/* Two nodes add to one gradient: the order of the sums stays. */
+/* Two nodes add to one gradient, so the order of the sums stays. */
 static void
 test_shared_gradients_stay (void)
 {
@@ -185,7 +186,7 @@ test_shared_gradients_stay (void)
   made_clear (&made);
 }
 
-/* A large input that the weight gradient is the last to read, where memory is at its peak. */
+/* The weight gradient is the last reader of a large input, where memory is at its peak. */
 static void
 test_the_peak_does_not_grow (void)
 {
@@ -200,7 +201,7 @@ test_the_peak_does_not_grow (void)
   made_clear (&made);
 }
 
-/* Of all batch norms, few are left whose sums in the backward pass are alone in a level. */
+/* Few batch norms are left whose backward sums are the only dispatch in their level. */
 static void
 test_networks (void)
 {

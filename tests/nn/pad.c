@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pad: copies, so that values and gradients are exact where nothing is added. */
+/* pad copies, so values and gradients are exact where nothing is added. */
 #include "harness.h"
 #include "op.h"
 #include "reference/pad.h"
@@ -81,8 +81,8 @@ test_accumulates (void)
     check (&cases[i / 2], i % 2, TRUE);
 }
 
-/* The value of a max pool's pads: halves have no infinity there, since sums over them are tested for
- * one. */
+/* The value of a max pool's pads: fp16 uses no infinity, since sums over the values are tested for
+ * it. */
 static void
 test_infinity (void)
 {
@@ -100,7 +100,7 @@ test_infinity (void)
     }
 }
 
-/* No op where nothing is to be done; a copy is no arithmetic. */
+/* There is no op where nothing is padded; a copy counts no FLOPs. */
 static void
 test_nothing (void)
 {
@@ -140,8 +140,8 @@ test_errors (void)
     }
 }
 
-/* A frame of zeros before a convolution is that convolution's own pad: values, gradients and memory
- * that both share. */
+/* Zero padding before a convolution becomes the convolution's own pad, with the same values,
+ * gradients and shared memory. */
 static void
 run_conv (gboolean framed, double **y_got, double **dx_got, gsize *n_y, gsize *n_x)
 {

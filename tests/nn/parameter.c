@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters: layout in memory, start values, fp16 on the host. */
+/* Parameters: layout in memory, initial values, fp16 on the host. */
 #include "half.h"
 #include "hash.h"
 #include "network.h"
@@ -37,7 +37,7 @@ test_round_trip (void)
       dyno_parameter_pack (parameter, torch, packed);
       for (guint64 i = 0; i < parameter->n_elements; i++)
         filled += packed[i] != 0;
-      g_assert_cmpuint (filled, ==, count); /* all are there, and the rest is zero */
+      g_assert_cmpuint (filled, ==, count); /* all values are there, and the rest is zero */
       dyno_parameter_unpack (parameter, packed, again);
       g_assert_cmpmem (torch, count * sizeof (float), again, count * sizeof (float));
     }
@@ -118,7 +118,7 @@ test_initial_values (void)
   g_assert_cmpfloat (fabs (square / count / (2.0 / (64 * 9)) - 1), <, 0.05);
 }
 
-/* A parameter that several threads make and pack holds what one after the other gives. */
+/* A parameter that several threads initialise and pack equals one that a single thread made. */
 static void
 test_large (void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders of the values of a sample: copies, so that values and gradients are exact where nothing is
- * added. */
+/* permute copies, so values and gradients are exact where nothing is added. */
 #include "harness.h"
 #include <string.h>
 
 #define MOST 9
 
-/* x (n, h, w, c) as axes of the sample, then these in another order, as (to_h, to_w, to_c). */
+/* The sample of x (n, h, w, c) has these axes, which are then put into another order, as (to_h,
+ * to_w, to_c). */
 typedef struct {
   guint32 n, h, w, c;
   guint32 axes[MOST + 1];
@@ -15,7 +15,7 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-  /* tokens and channels, odd both */
+  /* tokens and channels, both odd */
   { 2, 1, 5, 7, { 5, 7 }, { 1, 0 }, 1, 7, 5 },
   /* windows of 2 x 3 pixels, whole accesses */
   { 2, 4, 6, 16, { 2, 2, 2, 3, 16 }, { 0, 2, 1, 3, 4 }, 1, 24, 16 },
@@ -24,7 +24,7 @@ static const Case cases[] = {
   /* pixel shuffle, and back */
   { 3, 3, 5, 12, { 3, 5, 3, 2, 2 }, { 0, 3, 1, 4, 2 }, 6, 10, 3 },
   { 3, 6, 10, 3, { 3, 2, 5, 2, 3 }, { 0, 2, 4, 1, 3 }, 3, 5, 12 },
-  /* flattened as it lies, with pads between the pixels, and with none */
+  /* flattened in its own order, with and without pads between the pixels */
   { 2, 3, 5, 7, { 105 }, { 0 }, 1, 1, 105 },
   { 2, 3, 5, 16, { 240 }, { 0 }, 1, 1, 240 },
   /* whole accesses on one side only, and the other way */
@@ -33,7 +33,7 @@ static const Case cases[] = {
   /* flattened channels first, and one value a pixel */
   { 1, 3, 5, 9, { 3, 5, 9 }, { 2, 0, 1 }, 1, 1, 135 },
   { 2, 1, 1, 30, { 5, 6 }, { 1, 0 }, 6, 5, 1 },
-  /* as many parts as there may be; axes of one value fall away */
+  /* as many parts as possible; axes of one value are removed */
   { 2, 4, 4, 16, { 2, 2, 2, 2, 2, 2, 2, 2 }, { 7, 6, 5, 4, 3, 2, 1, 0 }, 4, 4, 16 },
   { 1, 4, 4, 32, { 2, 2, 1, 2, 2, 2, 2, 2, 4 }, { 2, 0, 4, 1, 3, 6, 5, 7, 8 }, 8, 1, 64 },
   /* more accesses than a software device's workgroups have invocations */
@@ -79,8 +79,8 @@ append (DynoGraph *graph, DynoTensor *x, const Case *s, const char *name)
                        &(DynoPermuteParams){ s->to_h, s->to_w, s->to_c, parts, count_axes (s) });
 }
 
-/* The place in a sample of the result of the value at `place` in that of x: the digits of x, put
- * together again in the other order. */
+/* The index in the result of the value at `place` in a sample of x: the mixed-radix digits of the
+ * index, composed in the other order. */
 static gsize
 moved (const Case *s, gsize place)
 {
@@ -146,7 +146,7 @@ test_accumulates (void)
     }
 }
 
-/* Cards transpose by tiles: with edges in both ways, parts around and between the two, and pads. */
+/* GPUs transpose by tiles: with edges on both axes, axes around and between the two, and pads. */
 static void
 test_tiles (void)
 {
@@ -164,7 +164,7 @@ test_tiles (void)
   check (&cases[0], (Options){ .as_card = TRUE });
 }
 
-/* Nothing moves: x itself. */
+/* Nothing moves, so the result is x itself. */
 static void
 test_identity (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models that give a class for each pixel: the names and counts of their originals, logits of the size
- * of any picture, their last layer, and gradients by way of skips and resizing. */
+/* Models that give a class for each pixel: the names and counts of their originals, logits of the
+ * size of any image, their last layer, and gradients through skips and resizing. */
 #include "fusion.h"
 #include "graph-private.h"
 #include "harness.h"
@@ -38,9 +38,9 @@ find (DynoGraph *graph, const char *name)
   g_error ("there is no parameter “%s”", name);
 }
 
-/* torchvision's, and for U-Nets those of segmentation_models_pytorch, without an auxiliary classifier:
- * numbers of values that are trained, of running statistics, and of entries of state_dict but for
- * num_batches_tracked. */
+/* The names are torchvision's, and for U-Nets those of segmentation_models_pytorch, without an
+ * auxiliary classifier: numbers of trained values, of running statistics, and of entries of
+ * state_dict without num_batches_tracked. */
 static void
 test_names (void)
 {
@@ -101,7 +101,7 @@ test_names (void)
         { "classifier.low_classifier.weight", { 21, 40, 1, 1 } } } },
     { "unet_small",
       3,
-      /* 3x3 convolutions with batch norms, from and to so many channels, and the head */
+      /* 3x3 convolutions with batch norms, from and to these numbers of channels, and the head */
       9
               * (3 * 8 + 8 * 8 + 8 * 16 + 16 * 16 + 16 * 32 + 32 * 32 + 32 * 64 + 64 * 64 + 96 * 32
                  + 32 * 32 + 48 * 16 + 16 * 16 + 24 * 8 + 8 * 8)
@@ -137,7 +137,7 @@ test_names (void)
     }
 }
 
-/* Also of sides that are no multiples of 32, and of the smallest that the model takes. */
+/* The sides may also be no multiples of 32, or the smallest that the model supports. */
 static void
 test_sizes (void)
 {
@@ -156,8 +156,8 @@ test_sizes (void)
   g_assert_cmpuint (n, ==, 6);
 }
 
-/* The dilated networks keep an eighth of the side, the mobile one a sixteenth; a tensor by the name
- * of its op, and its convolution's distance from tap to tap. */
+/* The dilated networks keep an eighth of the side, the mobile one a sixteenth.  Each row has a
+ * tensor, by the name of its op, and the dilation of its convolution. */
 static void
 test_dilation (void)
 {
@@ -196,7 +196,7 @@ test_dilation (void)
     }
 }
 
-/* The channels that a decoder's weight reads first are those from below, by the nearest pixel, then
+/* A decoder's weight reads first the channels from the level below, by the nearest pixel, then
  * those of the encoder. */
 static void
 test_skips (void)
@@ -219,8 +219,8 @@ test_skips (void)
   g_assert_cmpuint (found, ==, G_N_ELEMENTS (skips));
 }
 
-/* The last convolution, which other classes replace, which has a learning rate of its own, and below
- * which the rest may be frozen.  LR-ASPP adds the outputs of two. */
+/* The head is the last convolution: other classes replace it, it has a learning rate of its own,
+ * and the layers below it may be frozen.  LR-ASPP adds the outputs of two convolutions. */
 static void
 test_head (void)
 {
@@ -257,12 +257,12 @@ test_head (void)
           trained += !parameter->is_state && !parameter->is_frozen;
         }
       g_assert_cmpuint (trained, ==, cases[i].n_trained);
-      /* all that is trained has the head's learning rate */
+      /* all trained parameters have the head's learning rate */
       g_assert_cmpuint (dyno_graph_get_head_start (graph), ==, 0);
     }
 }
 
-/* What training with the head's own rate does not touch begins before the first of two layers. */
+/* The range without the head's own rate ends before the first of two layers. */
 static void
 test_head_start (void)
 {
@@ -271,9 +271,9 @@ test_head_start (void)
                     find (graph, "classifier.low_classifier.weight")->element_offset);
 }
 
-/* In training: where the decoder reads what the encoder made, batch norms still add and bend the values
- * that they store, and gradients of both readers are added by the kernels that make them.  Only the
- * first pooling has another reader beside it. */
+/* In training, batch norms whose outputs the decoder reads too still include the sum and the
+ * activation, and the kernels that make the gradients add those of both readers.  Only the first
+ * pooling has another reader of its input. */
 static void
 test_fusions (void)
 {
@@ -334,8 +334,8 @@ level (DynoGraph *graph, DynoTensor *x, const char *name)
   return dyno_activation (graph, x, DYNO_ACTIVATION_SILU, act);
 }
 
-/* A U-Net of two levels without bends: its first level is read by the pooling and beside the second
- * one, which is enlarged from 6 to 13 pixels; and its logits from 13 to 20. */
+/* A U-Net of two levels without activations: the pooling and the second level, which is enlarged
+ * from 6 to 13 pixels, both read its first level; the logits are enlarged from 13 to 20. */
 static DynoTensor *
 build_tiny (DynoGraph *graph, DynoTensor *x)
 {
@@ -361,8 +361,8 @@ build_tiny (DynoGraph *graph, DynoTensor *x)
                                            .places = DYNO_RESIZE_HALF_PIXEL });
 }
 
-/* sum of dy * logits of the tiny network after x moved by `by` along a direction; and the slope along
- * that direction by its gradients. */
+/* sum of dy * logits of the tiny network after moving x by `by` along a direction, and the slope
+ * along that direction by its gradients. */
 static void
 run (Step *s, const double *direction, double by)
 {
@@ -384,8 +384,8 @@ run (Step *s, const double *direction, double by)
     s->slope += dx[i] * direction[i];
 }
 
-/* By way of the skip, the pooling and both ways of resizing: the gradient of the picture gives the
- * slope of the logits along some directions. */
+/* The gradient of the image, through the skip, the pooling and both resizes, gives the slope of the
+ * logits along some directions. */
 static void
 test_gradients (void)
 {

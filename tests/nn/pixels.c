@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A class for each pixel: masks that move with their images, the loss, classes and counts, each
- * against a computation in double. */
+/* A class for each pixel: masks that are augmented with their images, the loss, classes and counts,
+ * each compared with a computation in double. */
 #include "harness.h"
 #include "metric.h"
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct {
   guint32 n, h, w, c, n_valid;
   double smoothing;
   gboolean weighted;
-  double ignored; /* share of the pixels */
+  double ignored; /* share of ignored pixels */
 } Case;
 
 static const Case cases[] = {
@@ -80,11 +80,11 @@ class_of (const Data *d, gsize row, guint32 c)
 }
 
 typedef struct {
-  double loss, correct, log_loss; /* sums over the rows that count */
+  double loss, correct, log_loss; /* sums over the counted rows */
   double weights, counted;
 } Sums;
 
-/* TRUE: the row counts.  terms: -dloss / dx of the row, as PyTorch defines the loss. */
+/* Returns TRUE if the row counts.  terms: -dloss / dx of the row, as PyTorch defines the loss. */
 static gboolean
 take_row (const Case *c, const Data *d, gsize row, Sums *sums, double *terms)
 {
@@ -152,7 +152,7 @@ check_loss (const Case *c, gboolean amp, gboolean training)
   const struct DynoStepOutput *output = harness_output (h);
   g_assert_cmpuint (output->n_valid, ==, c->n_valid);
   g_assert_cmpuint (output->nonfinite_loss, ==, 0);
-  /* A mean over the pixels that count, times the samples; in evaluation one over all pixels. */
+  /* A mean over the counted pixels, times the samples; in evaluation a mean over all pixels. */
   double of_loss = training ? c->n_valid * share_of (sums.weights) : 1.0 / (double) pixels,
          of_metrics = training ? c->n_valid * share_of (sums.counted) : 1.0 / (double) pixels;
   assert_near ((double) output->loss_sum, sums.loss * of_loss, 4e-6);
@@ -185,8 +185,8 @@ test_evaluation (void)
   check_loss (&cases[1], TRUE, FALSE);
 }
 
-/* A batch in which nothing counts: no loss, no gradient, no division by zero; one pixel that counts
- * is the whole mean. */
+/* A batch without counted pixels has no loss, no gradient and no division by zero; a single counted
+ * pixel is the whole mean. */
 static void
 check_few (double target, double loss, double gradient)
 {
@@ -213,7 +213,7 @@ test_few (void)
   check_few (1, log (2), 0.5);
 }
 
-/* The classes of the first n_mapped samples, the counts of all. */
+/* The classes of the first n_mapped samples, and the counts of all. */
 static void
 check_classes (const Case *c, guint32 n_mapped, gboolean amp)
 {
@@ -221,7 +221,7 @@ check_classes (const Case *c, guint32 n_mapped, gboolean amp)
   g_autofree double *classes = NULL, *counts = NULL, *again = NULL;
   g_autofree double *want = g_new0 (double, c->c * c->c);
   if (d.rows > 2)
-    for (guint32 j = 0; j < c->c; j++) /* all are equal: the first counts */
+    for (guint32 j = 0; j < c->c; j++) /* all are equal, so the first is chosen */
       d.x[2 * c->c + j] = 1;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .batch = c->n });
   harness_step (h)->n_valid = c->n_valid;
@@ -241,7 +241,7 @@ check_classes (const Case *c, guint32 n_mapped, gboolean amp)
         want[(guint32) d.targets[row] * c->c + class_of (&d, row, c->c)]++;
     }
   g_assert_cmpmem (counts, c->c * c->c * sizeof *counts, want, c->c * c->c * sizeof *want);
-  /* The counts are those of one batch. */
+  /* The counts are those of one batch only. */
   harness_run_again (h);
   again = harness_read (h, table);
   g_assert_cmpmem (again, c->c * c->c * sizeof *again, want, c->c * c->c * sizeof *want);
@@ -281,9 +281,9 @@ test_limits (void)
 
 /* --- masks that move --------------------------------------------------------------------------- */
 
-/* An image whose two channels are the place of each pixel, plus one: what prepare makes of it are the
- * places that it reads, whatever it draws.  The mask must be read at the nearest pixel of them, and
- * be ignored where the image is black. */
+/* The two channels of the image are the coordinates of each pixel, plus one, so the output of
+ * prepare shows the coordinates that it reads, for any draw.  The mask must be read at the pixel
+ * nearest to these, and be ignored where the image is black. */
 static void
 check_moves (const DynoAugmentation *augmentation, guint32 n_valid)
 {
@@ -323,7 +323,7 @@ check_moves (const DynoAugmentation *augmentation, guint32 n_valid)
           n_outside++;
           continue;
         }
-      /* Halfway between two pixels either is the nearest. */
+      /* Halfway between two pixels, either may be the nearest. */
       if (fabs (at_x - floor (at_x) - 0.5) < 1e-3 || fabs (at_y - floor (at_y) - 0.5) < 1e-3)
         {
           n_close++;
@@ -360,7 +360,7 @@ test_moves (void)
   check_moves (&moves[6], 6);
 }
 
-/* Changes that leave pixels where they are leave masks as they are. */
+/* Augmentations that do not move pixels leave masks unchanged. */
 static void
 test_stays (void)
 {

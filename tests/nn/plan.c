@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans without a device: nothing that lives at once overlaps, sums are right, barriers are all
- * needed. */
+/* Plans without a device: no two live tensors overlap, sums are right, all barriers are needed. */
 #include "buffer.h"
 #include "graph-private.h"
 #include "infos.h"
@@ -29,7 +28,7 @@ params_of (const char *model, gboolean training)
                               .mode = training ? DYNO_MODE_TRAIN : DYNO_MODE_EVALUATE };
 }
 
-/* in_order: as the nodes were appended. */
+/* in_order: the dispatches keep the order in which the nodes were appended. */
 static Planned
 plan_network_of (const DynoNetworkParams *params, const DynoDeviceInfo *info, gboolean in_order,
                  DynoPlanFlags flags)
@@ -58,8 +57,8 @@ planned_clear (Planned *p)
   dyno_graph_free (p->graph);
 }
 
-/* What a tensor's memory holds is followed dispatch by dispatch: a read finds what the same
- * tensor's last write left, in every byte. */
+/* Follows the contents of memory dispatch by dispatch: a read finds the last write of the same
+ * tensor, in every byte. */
 static void
 assert_values_survive (const Planned *p)
 {
@@ -126,8 +125,8 @@ copy_offsets (const Planned *p, GArray *offsets)
     }
 }
 
-/* A small largest buffer: each tensor wholly in one of several, the same each time, for little more
- * memory in all. */
+/* With a small limit for a buffer, each tensor lies wholly in one of several buffers, the same in
+ * each run, for little more memory in total. */
 static void
 test_arena_of_several_buffers (void)
 {
@@ -172,7 +171,7 @@ test_arena_of_several_buffers (void)
       }
 }
 
-/* A limit that the arena just keeps moves nothing. */
+/* A limit that the arena just meets changes nothing. */
 static void
 test_unreached_limit_moves_nothing (void)
 {
@@ -190,7 +189,7 @@ test_unreached_limit_moves_nothing (void)
   planned_clear (&p);
 }
 
-/* What no buffer can hold is seen by the plan: a tensor, the parameters. */
+/* The plan reports a tensor, or parameters, that no buffer can hold. */
 static void
 test_larger_than_a_buffer (void)
 {
@@ -213,7 +212,8 @@ test_larger_than_a_buffer (void)
   planned_clear (&p);
 }
 
-/* Random live ranges: no two that meet overlap; never under the bound, and near it. */
+/* Random live ranges: no two that meet in time overlap in memory; the size is never below the lower
+ * bound, and is near it. */
 static void
 test_random_live_ranges (void)
 {
@@ -227,7 +227,7 @@ test_random_live_ranges (void)
       for (guint i = 0; i < n; i++)
         {
           guint first = (guint) dyno_rng_below (&rng, 90);
-          guint64 unit = i % 4 ? 4096 : 1; /* every fourth is tiny beside the others */
+          guint64 unit = i % 4 ? 4096 : 1; /* every fourth is tiny compared with the others */
           ranges[i] = (DynoLiveRange){ unit * (1 + dyno_rng_below (&rng, 20000)), first,
                                        first + (guint) dyno_rng_below (&rng, 10), 0 };
         }
@@ -251,7 +251,7 @@ test_random_live_ranges (void)
   g_assert_cmpfloat (worst, <, 1.01);
 }
 
-/* Ranges that fill two buffers to the last byte: there is no third one. */
+/* Ranges that fill two buffers to the last byte need no third one. */
 static void
 test_ranges_fill_buffers (void)
 {
@@ -283,7 +283,7 @@ test_aliasing_saves (void)
   planned_clear (&evaluation);
 }
 
-/* Seconds of the forward pass, and of the rest, as the plan estimates them. */
+/* Seconds of the forward pass, or of the rest, by the plan's estimate. */
 static double
 estimate (const Planned *p, gboolean forward)
 {
@@ -298,8 +298,8 @@ estimate (const Planned *p, gboolean forward)
   return dyno_dispatches_seconds (stage, &info_card);
 }
 
-/* Photographs: about half of the activations of deep networks, for what computing them again may
- * take; the plan says how much that is, and no node runs more often than twice. */
+/* Large images: about half of the activation memory of deep networks, in exchange for the allowed
+ * recomputing time; the plan reports that time's share, and no node runs more often than twice. */
 static void
 test_checkpointing_saves (void)
 {
@@ -340,7 +340,7 @@ test_checkpointing_saves (void)
       }
 }
 
-/* Each layer once, by the name that the model has for it; a forward kernel that runs a second time
+/* Each layer is listed once, by its name in the model; a forward kernel that runs a second time
  * counts in the backward pass; no time, FLOP or kernel is lost. */
 static void
 test_layer_times (void)
@@ -406,7 +406,7 @@ test_layer_times (void)
     }
 }
 
-/* Batches of photographs with AMP on a card, in MiB: three quarters of what PyTorch 2.11 takes on
+/* Batches of large images with AMP on a GPU, in MiB: three quarters of PyTorch 2.11's memory for
  * the same step. */
 static void
 test_resnet18_fits (void)
@@ -442,9 +442,9 @@ count_rematerialised (const Planned *p)
   return g_hash_table_size (found);
 }
 
-/* Another order of the backward pass: the same dispatches, the others in the order in which they
- * were, no higher peak, and each still reads what was written for it.  What convolutions make in
- * their loads need not be rematerialised. */
+/* Reordering the backward pass keeps the same dispatches, with the unmoved ones in their order,
+ * does not raise the peak, and each dispatch still reads the values written for it.  Outputs that
+ * convolutions compute in their loads need no rematerialisation. */
 static void
 check_reorder (gboolean in_loads)
 {
@@ -483,7 +483,7 @@ test_reorder (void)
   g_unsetenv ("DYNO_NORM_LOADS");
 }
 
-/* Where memory is small anyway, no order is better than the one that is. */
+/* Where memory is small anyway, the order does not change. */
 static void
 test_small_gains_move_nothing (void)
 {
@@ -565,7 +565,7 @@ test_evaluation_shares_parameters (void)
   planned_clear (&evaluation);
 }
 
-/* Values that share memory cost no barrier that the values themselves do not need. */
+/* Values that share memory need no barrier that the values themselves would not need. */
 static void
 test_aliasing_costs_no_barrier (void)
 {
@@ -651,8 +651,8 @@ test_long_steps_are_split (void)
   planned_clear (&p);
 }
 
-/* Fusion leaves nothing that only it would have written, and every residual is read after it was
- * written. */
+/* Fusion leaves no tensor that only the fused nodes would have written, and every residual is read
+ * after it was written. */
 static void
 test_fusion (void)
 {
@@ -688,7 +688,7 @@ test_fusion (void)
   g_assert_cmpuint (adds[1], ==, 0);
 }
 
-/* No kernel of a network asks for a larger workgroup than Vulkan grants everywhere. */
+/* No kernel of a network needs a larger workgroup than Vulkan guarantees. */
 static void
 test_small_workgroups (void)
 {
@@ -740,7 +740,7 @@ many_macros (DynoLowering *lowering, DynoNode *node)
   dyno_lowering_dispatch (lowering, node, "forward", &spec, 1, 1, 1);
 }
 
-/* A kernel is never compiled without some of its macros: it would compute something else. */
+/* A kernel is never compiled without some of its macros, since it would compute something else. */
 static void
 test_macros_that_do_not_fit (void)
 {

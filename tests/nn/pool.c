@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Max pooling and average pooling, of windows and of whole images, against their references. */
+/* Max pooling and average pooling, over windows and over whole images, compared with their
+ * references. */
 #include "harness.h"
 #include "op.h"
 #include "reference/pool.h"
@@ -17,17 +18,17 @@ static const ReferencePool max_cases[] = {
   { 1, 20, 3, 9, 3, 5, 0 },
   { 1, 16, 16, 4, 15, 1, 7 },
   { 2, 6, 6, 8, 3, 2, 0 },
-  /* sides of their own */
+  /* different sides */
   { 2, 9, 7, 10, 3, 2, 1, 2, 1, 0 },
   { 2, 5, 12, 8, 1, 1, 0, 5, 3, 2 },
   { 1, 16, 16, 3, 16, 1, 0, 16, 1, 0 },
-  /* windows that go further past the end, as by ceil_mode or unequal pads */
+  /* windows that reach further past the end, as with ceil_mode or unequal pads */
   { 2, 6, 8, 5, 3, 2, 0, 0, 0, 0, 3, 4 },
   { 1, 6, 5, 9, 3, 2, 1, 2, 2, 0, 4, 3 },
   { 2, 4, 4, 8, 3, 3, 0, 3, 3, 0, 2, 2 },
 };
 
-/* By pads at the end, or by ceil_mode where the windows past the end are those that it makes. */
+/* The windows past the end come from pads at the end, or from ceil_mode where it gives the same. */
 static DynoTensor *
 append_max (DynoGraph *graph, DynoTensor *x, const ReferencePool *s)
 {
@@ -156,15 +157,15 @@ test_avg (void)
       }
 }
 
-/* ceil_mode leaves out a window that would begin in the pad at the end; a pad at the end is less
- * than the kernel, so that no window has only pads. */
+/* ceil_mode omits a window that would begin in the pad at the end; a pad at the end is less than
+ * the kernel, so that no window has only pads. */
 static void
 test_max_ends (void)
 {
   static const struct {
     guint32 kernel, stride, pad, end;
     gboolean round_up;
-    guint32 out; /* of 6 pixels; 0: an error */
+    guint32 out; /* output size for 6 pixels; 0: an error */
   } rows[] = {
     { 2, 2, 1, 1, TRUE, 4 },  { 2, 3, 1, 1, TRUE, 3 },  { 2, 4, 1, 1, TRUE, 2 },
     { 3, 2, 0, 0, TRUE, 3 },  { 3, 2, 0, 1, FALSE, 3 }, { 3, 3, 0, 2, FALSE, 2 },
@@ -190,8 +191,8 @@ test_max_ends (void)
     }
 }
 
-/* A whole image by one window, or by two where its places are more than a byte has: of equal values
- * the first one takes the gradient all the same. */
+/* A whole image in one window, or in two where its positions exceed a byte: the first of equal
+ * values takes the gradient in both cases. */
 static void
 test_global_max (void)
 {
@@ -228,16 +229,16 @@ typedef struct {
 } AvgWindow;
 
 static const AvgWindow windows[] = {
-  /* windows side by side, and such that leave a row out */
+  /* windows without overlap, with and without a remaining row */
   { { 2, 4, 6, 8, 2, 3, FALSE, 2, 2, 2, 2, 0, 0, FALSE }, FALSE },
   { { 1, 5, 5, 3, 2, 2, FALSE, 2, 2, 2, 2, 0, 0, FALSE }, FALSE },
-  /* that overlap, padded, with the pad and without */
+  /* overlapping windows with pads, with the pad included and excluded */
   { { 2, 7, 5, 10, 4, 3, FALSE, 3, 3, 2, 2, 1, 1, FALSE }, FALSE },
   { { 2, 7, 5, 10, 4, 3, FALSE, 3, 3, 2, 2, 1, 1, TRUE }, FALSE },
   { { 1, 9, 8, 33, 9, 8, FALSE, 3, 3, 1, 1, 1, 1, TRUE }, FALSE },
-  /* sides of their own, and a stride past the kernel */
+  /* different sides, and a stride larger than the kernel */
   { { 2, 11, 10, 12, 4, 5, FALSE, 2, 5, 3, 2, 0, 2, TRUE }, FALSE },
-  /* a last window that is cut off, or left out where it would begin in the pad */
+  /* a last window that is truncated, or omitted where it would begin in the pad */
   { { 1, 6, 7, 9, 3, 4, FALSE, 3, 3, 2, 2, 0, 1, FALSE }, TRUE },
   { { 1, 6, 7, 9, 3, 4, FALSE, 3, 3, 2, 2, 0, 1, TRUE }, TRUE },
   { { 2, 5, 6, 16, 2, 2, FALSE, 2, 2, 4, 4, 1, 1, FALSE }, TRUE },
@@ -247,7 +248,7 @@ static const AvgWindow windows[] = {
   { { 1, 6, 8, 4, 3, 4, FALSE, 3, 3, 2, 2, 1, 1, FALSE, -1, -1 }, TRUE },
   /* a sequence */
   { { 3, 1, 13, 20, 1, 6, FALSE, 1, 3, 1, 2, 0, 0, FALSE }, FALSE },
-  /* shared out: evenly, with windows that overlap, and to more than there are */
+  /* adaptive: evenly divided, with overlapping windows, and to more outputs than inputs */
   { { 2, 8, 6, 8, 4, 2, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
   { { 2, 10, 7, 33, 7, 3, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
   { { 1, 13, 13, 264, 6, 6, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
@@ -344,7 +345,8 @@ test_windows_shapes (void)
     }
 }
 
-/* No kernel where nothing is to be done, and that of whole images for one window. */
+/* There is no kernel where the output equals the input, and one window uses the kernel for whole
+ * images. */
 static void
 test_adaptive_ends (void)
 {

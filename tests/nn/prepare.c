@@ -106,7 +106,7 @@ test_invalid (void)
     check (&cases[i]);
 }
 
-/* Factors on both sides of 1, cut at the end of the range, with and without flip and
+/* Factors on both sides of 1, with values cut at the end of the range, with and without flip and
  * normalisation. */
 static void
 test_brightness (void)
@@ -119,8 +119,8 @@ test_brightness (void)
     check (&cases[i]);
 }
 
-/* What the seeds of a batch make of samples of one value: the same each time, uniform in the range
- * of ColorJitter. */
+/* The changes that the seeds of a batch make to samples of one value: the same in each run, and
+ * uniform in the range of ColorJitter. */
 static void
 test_brightness_range (void)
 {
@@ -165,7 +165,7 @@ test_brightness_range (void)
     }
 }
 
-/* An evaluation graph changes nothing, whatever is asked. */
+/* An evaluation graph changes nothing, whatever augmentation is requested. */
 static void
 test_evaluation (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole programs on the device: what is allocated is what was planned; sharing memory,
- * rematerialising, another order, slots and accumulation change no bit of a result. */
+/* Whole programs on the device: the allocation equals the plan; shared memory, rematerialising,
+ * another order, slots and accumulation change no bit of a result. */
 #include "buckets.h"
 #include "graph-private.h"
 #include "lowering-private.h"
@@ -36,7 +36,7 @@ params_of (const char *model, gboolean amp)
   return params;
 }
 
-/* most_bytes: of one buffer; 0: as the device has them. */
+/* most_bytes: limit for one buffer; 0: the device's limit. */
 static Net
 net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder,
           guint64 most_bytes)
@@ -167,7 +167,7 @@ test_allocates_what_was_planned (void)
     }
 }
 
-/* The same batch again and again: the loss must fall. */
+/* The loss must fall when the same batch is trained on repeatedly. */
 static void
 test_learns (void)
 {
@@ -194,8 +194,8 @@ test_learns (void)
       }
 }
 
-/* Memory shared or not, in one buffer or several, values kept or computed again: the same weights
- * to the bit after some steps. */
+/* Memory that is shared or not, in one buffer or several, and values that are kept or recomputed
+ * give bit-identical weights after some steps. */
 static void
 test_memory_changes_no_bit (void)
 {
@@ -210,11 +210,12 @@ test_memory_changes_no_bit (void)
         Net reordered = net_make (&params, DYNO_PLAN_DEFAULT, TRUE, 0);
         Net split = net_make (&params, DYNO_PLAN_DEFAULT, FALSE, shared.plan.largest_bytes);
         Net split_apart = net_make (&params, DYNO_PLAN_NO_ALIAS, FALSE, shared.plan.largest_bytes);
-        n_split += split.plan.n_arena_buffers > 1; /* of some the weights are the largest buffer */
+        /* In some models the weights are the largest buffer. */
+        n_split += split.plan.n_arena_buffers > 1;
         g_assert_cmpuint (split_apart.plan.n_arena_buffers, >=, split.plan.n_arena_buffers);
         params.checkpointing = TRUE;
         Net rematerialised = net_new (&params, DYNO_PLAN_DEFAULT);
-        /* of a shallow network the list may stay as it is */
+        /* in a shallow network the list may stay the same */
         g_assert_cmpuint (dyno_lowering_get_dispatches (rematerialised.lowering)->len, >=,
                           dyno_lowering_get_dispatches (shared.lowering)->len
                               + (g_str_equal (models[i], "resnet18") ? 3 : 0));
@@ -236,8 +237,8 @@ test_memory_changes_no_bit (void)
   g_assert_cmpuint (n_split, >=, 2);
 }
 
-/* What the plan asks for is in the commands: on a device that runs dispatches one after the other
- * no result would tell. */
+/* The planned barriers are in the commands: on a device that runs dispatches one after the other,
+ * no result would show it. */
 static void
 test_barriers_are_recorded (void)
 {
@@ -257,7 +258,7 @@ test_barriers_are_recorded (void)
   net_clear (&net);
 }
 
-/* Two steps in flight in two slots give what one after the other gives. */
+/* Two steps in flight in two slots have the results of consecutive steps. */
 static void
 test_slots (void)
 {
@@ -279,7 +280,7 @@ test_slots (void)
   net_clear (&two);
 }
 
-/* Where the input stays the same the slots share it, and what is allocated is what was planned. */
+/* Where the input is constant the slots share it, and the allocation equals the plan. */
 static void
 test_one_input (void)
 {
@@ -342,7 +343,7 @@ test_gradients_accumulate (void)
     g_assert_cmpfloat (cleared[i], ==, 0);
   g_assert_cmpfloat (dyno_program_step_output (net.program, 0)->grad_norm, >, 0);
   struct DynoStepOutput output = run_step (&net, DYNO_COMMAND_ACCUMULATE, step_input (1, 1, 1));
-  g_assert_cmpfloat (output.grad_norm, ==, 0); /* nothing of the last step is left over */
+  g_assert_cmpfloat (output.grad_norm, ==, 0); /* nothing of the last step remains */
   net_clear (&net);
 }
 
@@ -358,8 +359,8 @@ run_skipped (Net *net, guint step)
   g_assert_cmpuint (run_step (net, DYNO_COMMAND_FULL, input).overflow, ==, 1);
 }
 
-/* After a step that is skipped, whatever came before it in its accumulation, all is as before but
- * the scaler; what follows is equal to the bit with and without it. */
+/* After a skipped step, with or without earlier micro-steps in its accumulation, everything but the
+ * scaler is unchanged, and later steps have the same bits with and without it. */
 static void
 check_skipped (const DynoNetworkParams *params)
 {
@@ -419,7 +420,7 @@ test_fusion_keeps_results (void)
   net_clear (&plain);
 }
 
-/* Training and evaluation on one memory: evaluation sees the trained weights and changes
+/* Training and evaluation share memory: evaluation reads the trained weights and changes
  * nothing. */
 static void
 test_evaluation_shares_memory (void)
@@ -455,7 +456,7 @@ test_evaluation_shares_memory (void)
   g_autofree guint8 *weights = read_space (&training, DYNO_SPACE_MASTER, &size);
   double after = run_step (&evaluation, DYNO_COMMAND_FORWARD, input).loss_sum;
   g_assert_cmpfloat (before, !=, after);
-  /* it has forward alone */
+  /* it has only a forward pass */
   g_assert_cmpfloat (run_step (&evaluation, DYNO_COMMAND_FULL, input).loss_sum, ==, after);
   g_autofree guint8 *same = read_space (&training, DYNO_SPACE_MASTER, &size);
   g_assert_cmpmem (weights, size, same, size);
@@ -507,7 +508,7 @@ test_weights_round_trip (void)
   net_clear (&net);
 }
 
-/* A program in pieces, on the memory of a net. */
+/* Makes a program in pieces that uses the memory of a net. */
 static DynoProgram *
 new_in_pieces (Net *net, guint64 bucket_bytes)
 {
@@ -520,7 +521,7 @@ new_in_pieces (Net *net, guint64 bucket_bytes)
   return program;
 }
 
-/* A step in pieces: each bucket is what it will be when its piece is over. */
+/* Runs a step in pieces: each bucket is final at the end of its piece. */
 static void
 run_pieces (Net *net, struct DynoStepInput input)
 {
@@ -561,7 +562,7 @@ run_pieces (Net *net, struct DynoStepInput input)
   wait_for (submit (net, DYNO_COMMAND_OPTIMIZER, 0, input));
 }
 
-/* Cut where gradients are final, a step gives the bits of one that is submitted whole. */
+/* Divided where gradients are final, a step has the bits of a step that is submitted whole. */
 static void
 test_pieces (void)
 {
@@ -571,7 +572,7 @@ test_pieces (void)
       DynoNetworkParams params = params_of (models[i], i > 0);
       Net whole = net_new (&params, DYNO_PLAN_DEFAULT);
       Net cut = net_make (&params, DYNO_PLAN_DEFAULT, i > 0, 0);
-      dyno_program_free (cut.program); /* its memory is initialised */
+      dyno_program_free (cut.program); /* the memory that it uses is initialised */
       cut.program = new_in_pieces (&cut, 2 << 10);
       g_assert_cmpuint (dyno_program_get_pieces (cut.program), >, 2);
       g_assert_cmpuint (dyno_program_get_pieces (cut.program), ==,
@@ -592,7 +593,7 @@ test_pieces (void)
     }
 }
 
-/* What a small net shares out in one piece needs no commands of its own. */
+/* A small net whose gradients are exchanged in one piece needs no separate commands. */
 static void
 test_one_piece (void)
 {
@@ -605,8 +606,8 @@ test_one_piece (void)
   net_clear (&net);
 }
 
-/* ResNet-18's buckets: all gradients, from the last to the first, each one large but for the last,
- * which is small. */
+/* The buckets of ResNet-18 have all gradients, from the last to the first, and each bucket is large
+ * but for the last. */
 static void
 test_buckets (void)
 {
@@ -636,7 +637,7 @@ test_buckets (void)
   g_assert_cmpuint (end, ==, 0);
 }
 
-/* What a snapshot holds is what a program's memory holds. */
+/* A snapshot equals the memory of a program. */
 static void
 assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
 {
@@ -674,7 +675,7 @@ assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
 }
 
 /* A snapshot is the state after the steps that were submitted before it, whatever was submitted
- * since. */
+ * later. */
 static void
 test_snapshot (void)
 {

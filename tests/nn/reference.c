@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The references themselves: their gradients against central differences, and values worked out by
- * hand. */
+/* The references themselves: their gradients are compared with central differences, and values with
+ * results worked out by hand. */
 #include "harness.h"
 #include "reference/attention.h"
 #include "reference/batchnorm.h"
@@ -14,7 +14,7 @@
 #include "reference/resize.h"
 #include <math.h>
 
-/* sum of y * weight: its gradient is the backward pass of weight */
+/* sum of y * weight, whose gradient is the backward pass of weight */
 static double
 weighted (const double *y, const double *weight, gsize n)
 {
@@ -28,7 +28,7 @@ weighted (const double *y, const double *weight, gsize n)
 
 typedef struct {
   ReferenceBatchNorm s;
-  const double **moved; /* which member the differences are taken of */
+  const double **moved; /* the member of which the differences are taken */
   const double *dy;
 } NormCase;
 
@@ -278,7 +278,8 @@ test_pads (void)
       reference_pad_backward (&c.s, dy, dx);
       g_assert_cmpfloat (reference_finite_error (pad_value, &c, x, count, dx, 1e-6), <, 1e-12);
     }
-  /* by hand: a row of two pixels, the first one cropped, three of the value after it */
+  /* by hand: a row of two pixels, of which the first is cropped, and three of the value are
+   * appended */
   reference_pad_forward (&(ReferencePad){ 1, 1, 2, 1, .left = -1, .right = 3, .value = 7 }, row, y);
   g_assert_cmpfloat (y[0], ==, 2);
   g_assert_true (y[1] == 7 && y[2] == 7 && y[3] == 7);
@@ -446,7 +447,7 @@ test_optimizer_values (void)
   reference_optimizer_step (&adam, 1, u, g, m, v); /* first step: decay, then lr times the sign */
   g_assert_cmpfloat (fabs (u[0] - (0.99 - 0.1)), <, 1e-8);
 
-  /* The decay turns the gradient's sign, and so the step's. */
+  /* The decay changes the sign of the gradient, and so that of the step. */
   adam = (ReferenceOptimizer){ .rule = REFERENCE_ADAM,
                                .lr = 0.1,
                                .momentum = 0.9,
@@ -461,7 +462,7 @@ test_optimizer_values (void)
   g_assert_cmpfloat (fabs (m[0] + 0.05), <, 1e-12);
   g_assert_cmpfloat (fabs (v[0] - 0.00025), <, 1e-12);
 
-  /* The epsilon stands outside of the root: 0.5 / (0.1 * 0.5 + 0.05) is 5, then 0.9 times that
+  /* The epsilon is added outside of the root: 0.5 / (0.1 * 0.5 + 0.05) is 5, then 0.9 times that
    * and 0.5 / (sqrt (0.004975) + 0.05). */
   ReferenceOptimizer rmsprop = { .rule = REFERENCE_RMSPROP,
                                  .lr = 0.1,
@@ -477,7 +478,7 @@ test_optimizer_values (void)
   g_assert_cmpfloat (fabs (m[0] - (4.5 + 0.5 / (sqrt (0.004975) + 0.05))), <, 1e-12);
   g_assert_cmpfloat (fabs (u[0] - (0.5 - 0.1 * m[0])), <, 1e-12);
 
-  /* The step goes by 0.9 of the moment, which keeps 0.99 of itself. */
+  /* The step uses 0.9 of the moment, which keeps 0.99 of itself. */
   ReferenceOptimizer lion = { .rule = REFERENCE_LION,
                               .lr = 0.1,
                               .momentum = 0.9,
@@ -523,7 +524,7 @@ test_attention (void)
       g_assert_cmpfloat (reference_finite_error (attention_value, &c, x, 3 * count, dx, 1e-5), <,
                          1e-12);
     }
-  /* Equal keys: the mean of the values. */
+  /* Equal keys give the mean of the values. */
   const double x[] = { 1, 5, 2, 3, 5, 6 };
   double y[2];
   reference_attention_forward (&(ReferenceAttention){ 1, 2, 1, 1, NULL }, x, y);
@@ -563,7 +564,8 @@ test_group_norm (void)
       reference_group_norm_backward (&c.s, x, dy, dx);
       g_assert_cmpfloat (reference_finite_error (group_value, &c, x, count, dx, 1e-5), <, 1e-8);
     }
-  /* Two groups of two channels, worked out by hand: each has a mean of its own and the deviation 1. */
+  /* Two groups of two channels, worked out by hand: each group has its own mean, and the deviation
+   * 1. */
   const double x[] = { 1, 3, -5, -7 }, want[] = { -1, 1, 1, -1 };
   double y[4];
   reference_group_norm_forward (&(ReferenceGroupNorm){ 1, 1, 4, 2, 0 }, x, y);

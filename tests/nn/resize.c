@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resize: the nearest pixel is a copy, so that its values are exact. */
+/* resize with the nearest pixel copies, so its values are exact. */
 #include "harness.h"
 #include "op.h"
 #include "reference/resize.h"
@@ -11,7 +11,7 @@ static const char *const modes[] = { "linear", "round_prefer_floor", "round_pref
                                      "ceil" };
 
 static const ReferenceResize cases[] = {
-  /* whole factors, up and down */
+  /* integer factors, up and down */
   { 2, 3, 5, 10, 6, 10, "linear", "half_pixel", 0, 0 },
   { 2, 3, 5, 10, 6, 10, "linear", "align_corners", 0, 0 },
   { 1, 4, 3, 8, 8, 9, "linear", "asymmetric", 0, 0 },
@@ -31,7 +31,7 @@ static const ReferenceResize cases[] = {
   { 2, 5, 9, 5, 8, 5, "round_prefer_floor", "align_corners", 0, 0 },
   { 1, 3, 13, 16, 13, 3, "linear", "pytorch_half_pixel", 0, 0 },
   { 1, 31, 40, 40, 23, 47, "linear", "half_pixel", 0, 0 },
-  /* a factor that does not make a whole number of pixels */
+  /* a factor that gives no whole number of pixels */
   { 1, 5, 7, 8, 7, 10, "linear", "half_pixel", 1.5, 1.5 },
   { 1, 5, 7, 8, 7, 10, "round_prefer_floor", "asymmetric", 1.5, 1.5 },
   { 2, 9, 5, 3, 6, 6, "linear", "asymmetric", 0.7, 1.3 },
@@ -58,7 +58,7 @@ find (const char *const *names, const char *name)
   return i;
 }
 
-/* Tenths, which all factors of the cases are. */
+/* The factor in tenths; all factors of the cases are multiples of a tenth. */
 static guint32
 tenths (double factor)
 {
@@ -121,7 +121,7 @@ test_accumulates (void)
     check (&cases[i / 2], i % 2, TRUE);
 }
 
-/* No op where each pixel stays in its place. */
+/* There is no op where each pixel stays in its place. */
 static void
 test_nothing (void)
 {
@@ -131,7 +131,7 @@ test_nothing (void)
     { 1, 4, 6, 3, 4, 6, "ceil", "asymmetric", 0, 0 },
     { 1, 4, 6, 3, 4, 6, "round_prefer_floor", "pytorch_half_pixel", 0, 0 },
   };
-  /* As many pixels, which do not stay in their places. */
+  /* The size is the same, but pixels do not stay in their places. */
   static const ReferenceResize moved = { 1, 4, 6, 3, 4, 6, "linear", "asymmetric", 1.1, 1.1 },
                                tall = { 1, 4, 6, 3, 8, 6, "floor", "asymmetric", 0, 0 };
   const double values[72] = { 0 };
@@ -156,7 +156,7 @@ test_errors (void)
   static const DynoResizeParams bad[] = {
     { .height = 0, .width = 2 },
     { .height = 2, .width = 65536 },
-    /* a factor of other pixels */
+    /* a factor that gives other sizes */
     { .height = 3, .width = 2, .up_h = 2, .down_h = 1 },
     { .height = 2, .width = 3, .up_w = 1, .down_w = 0 },
     /* one pixel in too many */

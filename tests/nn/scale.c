@@ -8,12 +8,13 @@ typedef struct {
   guint32 n, h, w, c;
 } Shape;
 
-/* Odd sides, a single pixel, channels off the multiple of 8, more pixels than a workgroup takes. */
+/* Odd sides, a single pixel, channels that are no multiple of 8, more pixels than a workgroup
+ * takes. */
 static const Shape shapes[] = {
   { 1, 1, 1, 3 }, { 2, 5, 7, 10 }, { 3, 3, 1, 33 }, { 1, 41, 33, 24 }, { 2, 7, 7, 272 },
 };
 
-/* x is read by a relu too, and the factors with `accumulate`: both gradients are then sums. */
+/* A relu reads x too, and with `accumulate` also the factors, so that both gradients are sums. */
 static void
 check (const Shape *s, gboolean amp, gboolean accumulate)
 {
@@ -65,7 +66,7 @@ test_accumulates (void)
       check (&shapes[i], amp, TRUE);
 }
 
-/* y = x * f (x): what squeeze and excitation is: both of its shares reach x. */
+/* y = x * f (x), as in squeeze and excitation: both gradients are added to that of x. */
 static void
 test_own_factors (void)
 {
@@ -95,7 +96,7 @@ test_own_factors (void)
   harness_assert_close (got, dx, nx, harness_tolerance (h), "dx");
 }
 
-/* One large image: its pixels are cut into splits. */
+/* The pixels of one large image are divided into splits. */
 static void
 test_equal_bits (void)
 {

@@ -55,7 +55,7 @@ test_list (void)
   g_assert_cmpuint (on_rich.half, <, on_rich.usable + on_rich.unusable);
 }
 
-/* Of the tiles a software device, which takes seconds to compile one, computes with every third. */
+/* A software device takes seconds to compile a tile, so it computes with every third one. */
 static void
 test_device (void)
 {
@@ -86,9 +86,9 @@ count_names (const DynoVariantReport *report, gpointer data)
     g_assert_true (g_hash_table_add (data, g_steal_pointer (&name)));
 }
 
-/* The usable variants of the list are compiled, each once, those without tiles too.  `dynoctl kernels
- * --self-test`, of which the suite cli has a test, compiles all; on a software device every third is
- * compiled here. */
+/* All usable variants of the list are compiled, each once, also those without tiles.  `dynoctl
+ * kernels --self-test`, which a test of the suite cli runs, compiles all; here a software device
+ * compiles every third one. */
 static void
 test_compiles_the_list (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What makes one step of a sequence, an image's rows as steps, and pooling along them. */
+/* Extracting one step of a sequence, an image's rows as steps, and pooling along the steps. */
 #include "harness.h"
 #include "reference/pool.h"
 #include <string.h>
@@ -9,7 +9,7 @@
 #define C 11
 
 static const double lengths[N] = { 14, 5, 0, 3, 99 };
-static const guint32 valid[N] = { 7, 2, 1, 1, 7 }; /* with a stride of 2 */
+static const guint32 valid[N] = { 7, 2, 1, 1, 7 }; /* lengths with a stride of 2 */
 
 typedef enum { LAST, MEAN, FIRST } Kind;
 
@@ -78,7 +78,7 @@ test_first (void)
   check_step (FIRST, FALSE, FALSE, TRUE);
 }
 
-/* y[n][h][w * C + c] = x[n][h][w][c] is the same memory where both are dense. */
+/* y[n][h][w * C + c] = x[n][h][w][c] uses the same memory where both are dense. */
 static void
 test_rows (void)
 {
@@ -102,7 +102,7 @@ test_rows (void)
     }
 }
 
-/* Windows that end at the edge, and that overlap and reach past it. */
+/* Windows that end at the edge, and overlapping windows that reach past it. */
 static void
 test_pool (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of an image behind a class token, with positions. */
+/* Tokens of an image after a class token, with positions. */
 #include "harness.h"
 #include <string.h>
 
@@ -7,13 +7,13 @@ typedef struct {
   guint32 n, h, w, c;
 } Case;
 
-/* One pixel; channels off the multiple of 8; more samples than four, in a number that four does not
- * divide. */
+/* One pixel; channels that are no multiple of 8; more samples than four, and no multiple of
+ * four. */
 static const Case cases[] = { { 1, 1, 1, 8 }, { 2, 3, 2, 20 }, { 7, 2, 2, 16 } };
 
 typedef struct {
   gboolean amp, accumulate;
-  gboolean bare, alone; /* positions of an image, without a class token; a class token alone */
+  gboolean bare, alone; /* positions of an image without a class token; only a class token */
   const char *freeze;
 } Options;
 
