@@ -133,7 +133,7 @@ test_zip_add (TestZip *zip, const char *name, gboolean deflated, gboolean zip64,
   put (zip->bytes, 4, stored);
   put (zip->bytes, 4, size);
   put (zip->bytes, 2, strlen (name));
-  put (zip->bytes, 2, 4); /* an extra field that the directory has not */
+  put (zip->bytes, 2, 4); /* an extra field that the directory lacks */
   g_byte_array_append (zip->bytes, (const guint8 *) name, (guint) strlen (name));
   put (zip->bytes, 4, 0x0000cafe);
   g_byte_array_append (zip->bytes, packed, (guint) stored);

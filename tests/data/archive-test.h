@@ -17,10 +17,10 @@ typedef struct {
 } TestZip;
 
 void test_zip_init (TestZip *zip);
-/* Gives the place of the directory's entry, for damaging it. */
+/* Returns the position of the directory entry, so that a test can damage it. */
 guint test_zip_add (TestZip *zip, const char *name, gboolean deflated, gboolean zip64,
                     gconstpointer content, gsize size);
-void test_zip_end (TestZip *zip, gboolean zip64); /* bytes are whole then */
+void test_zip_end (TestZip *zip, gboolean zip64); /* completes the archive in `bytes` */
 void test_zip_clear (TestZip *zip);
 
 G_END_DECLS

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Image folders within .tar and .zip archives: the samples are the folder's, and damage is told. */
+/* Image folders within .tar and .zip archives: the samples equal those of the folder, and damage is
+ * reported. */
 #include "archive-test.h"
 #include "datafile.h"
 #include <string.h>
 #include <unistd.h>
 
-/* An order that is not that of names; all in one folder, which does not count. */
+/* The order is not alphabetical; one folder contains them all, and does not count as a class. */
 static const char *const members[] = {
   "photos/val/b/9.jpg",       "photos/train/b/x.jpg",
   "photos/train/a/2.jpg",     "photos/train/a-1/q.jpg",
@@ -84,7 +85,7 @@ assert_equal (DynoDataset *one, DynoDataset *other)
     }
 }
 
-/* Names of any kind: an archive is what its content is. */
+/* An archive is recognised by its content, whatever its name. */
 static void
 test_samples_are_the_folders (void)
 {
@@ -108,7 +109,7 @@ test_samples_are_the_folders (void)
       g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 0);
       g_assert_cmpstr (name, ==, "photos/train/a/1.jpg");
       assert_equal (dataset, of_folder);
-      /* what was open stays readable */
+      /* an open archive stays readable */
       g_assert_cmpint (g_unlink (path), ==, 0);
       assert_equal (dataset, of_folder);
     }
@@ -183,7 +184,7 @@ test_truncated_and_damaged_tar (void)
 
       g_byte_array_append (bad, tar->data, damage == 0 ? third + 700 : tar->len);
       if (damage == 1)
-        bad->data[third + 3] ^= 1; /* the sum is wrong */
+        bad->data[third + 3] ^= 1; /* a wrong checksum */
       if (damage == 2)
         memcpy (bad->data + second + 124, "99999999999", 11);
       path = test_write (folder, "x.tar", bad->data, bad->len);
@@ -201,7 +202,7 @@ test_truncated_and_damaged_tar (void)
   test_folder_remove (folder);
 }
 
-/* Sizes that lie: of base 256 past 2^63, and of pax. */
+/* Forged sizes: in base 256 above 2^63, and of pax. */
 static void
 test_huge_sizes_of_tar_allocate_nothing (void)
 {
@@ -251,7 +252,7 @@ test_damaged_members_of_zip_are_listed (void)
 
   test_zip_init (&zip);
   at = test_zip_add (&zip, "a/0.jpg", TRUE, FALSE, "", 0);
-  set_le (&zip, at + 20, 4, 0); /* the first to be read, into memory that nothing has grown */
+  set_le (&zip, at + 20, 4, 0); /* the first member to be read, into memory that was never grown */
   test_zip_add (&zip, "a/1.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
   test_zip_add (&zip, "b/2.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
   test_zip_add (&zip, "b\\back.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
@@ -309,7 +310,7 @@ test_damaged_directory_of_zip (void)
   g_assert_true (g_file_get_contents (path, &content, &size, NULL));
   g_free (test_write (folder, "x.zip", content, size - 1));
   test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, "x.zip|directory|missing");
-  content[size - 5 - 22 + 16 + 3] = 0x7f; /* where the directory is */
+  content[size - 5 - 22 + 16 + 3] = 0x7f; /* the offset of the directory */
   g_free (test_write (folder, "x.zip", content, size));
   test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, "x.zip|beyond its end");
   test_folder_remove (folder);
@@ -343,7 +344,7 @@ test_archive_without_folders (void)
   test_folder_remove (folder);
 }
 
-/* Cut off while it is in use: the samples that are gone are errors, each its own. */
+/* The archive is truncated while it is in use: each missing sample is an error of its own. */
 static void
 test_archive_that_shrinks_in_use (void)
 {
@@ -370,8 +371,8 @@ test_archive_that_shrinks_in_use (void)
   test_folder_remove (folder);
 }
 
-/* What is true of a folder's names is so of an archive's: parts, doubled folders, names that systems
- * leave behind, and doubts. */
+/* Names in archives have the rules of names in folders: parts, nested duplicate folders, system
+ * files, and doubtful names. */
 static void
 test_names_of_people (void)
 {
@@ -412,8 +413,9 @@ test_names_of_people (void)
   test_folder_remove (folder);
 }
 
-/* Masks are read from folders only: where the names of the files agree too they are refused, unless
- * classes were asked for; else the folders are two classes, which a note says. */
+/* Masks are read from folders only: an archive whose file names match as images and masks is
+ * refused, unless classes are requested; otherwise the folders are two classes, which a note
+ * states. */
 static void
 test_images_and_masks (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BIWI head poses: angles, the cut about the head, the split by sequence; and boxes of images. */
+/* BIWI head poses: angles, the crop around the head, the split by sequence; and boxes of images. */
 #include "convert.h"
 #include "data-test.h"
 #include "headpose.h"
@@ -7,7 +7,8 @@
 #include <png.h>
 #include <string.h>
 
-/* The matrix of which Hopenet's loader takes these angles: Rx (-pitch) Ry (yaw) Rz (roll). */
+/* Computes the matrix from which Hopenet's loader computes these angles: Rx (-pitch) Ry (yaw) Rz
+ * (roll). */
 static void
 make_matrix (double yaw, double pitch, double roll, double *m)
 {
@@ -70,12 +71,12 @@ test_angles (void)
       for (guint k = 0; k < 3; k++)
         g_assert_cmpfloat_with_epsilon ((double) values[k], cases[i][k], 1e-4);
     }
-  /* A matrix by hand: a quarter turn about the vertical axis. */
+  /* A matrix by hand: a quarter turn around the vertical axis. */
   dyno_head_pose_angles ((const double[]){ 0, 0, 1, 0, 1, 0, -1, 0, 0 }, values);
   g_assert_cmpfloat_with_epsilon ((double) values[0], 90, 1e-4);
 }
 
-/* Turns a vector by an angle about an axis, as Rodrigues wrote it. */
+/* Rotates a vector around an axis, by Rodrigues' formula. */
 static void
 turn (double *v, int axis, double degrees)
 {
@@ -87,10 +88,9 @@ turn (double *v, int axis, double degrees)
     v[i] = v[i] * cos (a) + cross[i] * sin (a) + k[i] * along * (1 - cos (a));
 }
 
-/* Not by the closed form of a matrix, but by what is done to the axes one turn after the other:
- * roll
- * about z, then yaw about y, then pitch about x the other way.  The camera's axes are x to the
- * right, y down and z away from it. */
+/* The expected angles come from rotating the axes one after the other, and not from a closed form:
+ * roll around z, then yaw around y, then pitch around x in the opposite direction.  The camera's
+ * axes are x to the right, y down and z away from it. */
 static void
 test_angles_of_turned_axes (void)
 {
@@ -139,7 +139,7 @@ test_packed_set_keeps_angles_and_heads (void)
       dyno_dataset_convert (dataset, path, 0, NULL, NULL, NULL, NULL, &converted, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (converted.n_written, ==, 4);
-  /* the heads alone, not the frames that they are cut from */
+  /* only the heads, not the frames from which they are cropped */
   g_assert_cmpuint (converted.n_copied, ==, 0);
   g_autoptr (DynoDataset) again = test_open (path);
   g_assert_cmpuint (dyno_dataset_get_info (again)->n_samples, ==, 4);
@@ -201,7 +201,7 @@ test_opens_by_sequence (void)
   g_assert_cmpuint (validation->len, ==, 3);
   for (guint i = 0; i < 3; i++)
     g_assert_cmpuint (g_array_index (validation, guint32, i), >=, 7);
-  /* 2 * 517.679 * 150 / 900 pixels. */
+  /* The crop is 2 * 517.679 * 150 / 900 pixels wide. */
   g_assert_cmpuint (info->max_width, ==, 173);
   g_assert_true (
       dyno_dataset_decode (dataset, 4, 32, 32, (gpointer[]){ image, values }, scratch, NULL));
@@ -212,8 +212,7 @@ test_opens_by_sequence (void)
   test_folder_remove (folder);
 }
 
-/* A calibration moves the cut: here the camera stands 300 mm to the side and sees twice as
- * large. */
+/* A calibration moves the crop: this camera is 300 mm to the side and magnifies twice as much. */
 static void
 test_calibration_is_used (void)
 {
@@ -230,7 +229,7 @@ test_calibration_is_used (void)
   g_autoptr (DynoDataset) dataset = test_open (folder);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->min_width, ==, 173);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_width, ==, 300);
-  /* From 320 - 300 - 150 on: the left 130 of 300 pixels lie outside. */
+  /* The crop begins at 320 - 300 - 150, so its left 130 of 300 pixels are outside of the image. */
   g_assert_true (
       dyno_dataset_decode (dataset, 1, 30, 30, (gpointer[]){ image, values }, scratch, NULL));
   for (guint x = 0; x < 30; x++)
@@ -258,7 +257,7 @@ test_damaged_poses_are_listed (void)
       g_free (test_write (folder, name, texts[i], strlen (texts[i])));
     }
   put_pose (folder, "01", 20, 0, 0, 0, behind);
-  put_pose (folder, "01", 21, 0, 0, 0, place); /* without its image */
+  put_pose (folder, "01", 21, 0, 0, 0, place); /* without an image */
   g_autoptr (DynoDataset) dataset = test_open (folder);
   const char *const *bad = dyno_dataset_get_unreadable (dataset);
 
@@ -271,7 +270,7 @@ test_damaged_poses_are_listed (void)
   test_folder_remove (folder);
 }
 
-/* A box of a JPEG that is decoded smaller is where it is in the whole one. */
+/* A box in a JPEG that is decoded at a reduced size has the same place as in the full image. */
 static void
 test_box_of_a_reduced_jpeg (void)
 {
@@ -283,7 +282,7 @@ test_box_of_a_reduced_jpeg (void)
 
   g_byte_array_append (scratch, jpeg->data, jpeg->len);
   g_assert_true (dyno_image_decode_box (scratch, size, &box, 20, 20, out, NULL));
-  /* The left half of the image, and with it of the box, is brighter. */
+  /* The left half of the image, and so that of the box, is brighter. */
   g_assert_cmpuint (out[(10 * 20 + 4) * 3], >, out[(10 * 20 + 15) * 3] + 10u);
   for (guint x = 0; x < 20; x++)
     if (x != 9 && x != 10)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* CIFAR-10 and CIFAR-100 in their binary form, whole and damaged. */
+/* CIFAR-10 and CIFAR-100 in binary form, complete and damaged. */
 #include "data-test.h"
 #include <string.h>
 
 #define PLANE 1024
 
-/* Record i of a file: classes go round from `first` on, channel c has the bytes i + c. */
+/* Record i of a file: classes repeat from `first` on, channel c has the bytes i + c. */
 static GByteArray *
 make_file (guint n_labels, guint n, guint first)
 {
@@ -105,7 +105,7 @@ test_cifar100_has_fine_labels (void)
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 100);
   g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[99], ==, "n99");
   assert_sample (dataset, 121, 1, 51);
-  /* by content, whatever the name */
+  /* recognised by content, whatever the name */
   of_file = test_open (lone);
   g_assert_cmpstr (dyno_dataset_get_info (of_file)->kind, ==, "cifar");
   g_assert_cmpuint (dyno_dataset_get_info (of_file)->n_samples, ==, 10);
@@ -217,7 +217,7 @@ test_content_hash_sees_pixels_labels_and_parts (void)
   test_folder_remove (folder);
 }
 
-/* What pickle writes is not read, and it is said what to do. */
+/* The pickle version is not read, and the error states the alternative. */
 static void
 test_version_for_python (void)
 {
@@ -236,7 +236,7 @@ test_version_for_python (void)
     }
 }
 
-/* A root one or more folders above, as torchvision keeps it, is seen through. */
+/* The data set is found one or more folders below the given one, as torchvision stores it. */
 static void
 test_root_is_seen_through (void)
 {
@@ -257,7 +257,7 @@ test_root_is_seen_through (void)
       g_assert_cmpstr (dyno_dataset_get_info (dataset)->location, ==, folder);
       notes = dyno_dataset_list_notes (dataset, NULL, NULL);
       g_assert_nonnull (strstr (notes[0], roots[i]));
-      /* a second folder beside it is no reason against it; a second set is */
+      /* a second folder beside it does not prevent this; a second data set does */
       g_free (test_write (folder, "other/words.txt", "words", 5));
       g_clear_pointer (&dataset, dyno_dataset_unref);
       refused = dyno_dataset_open (folder, NULL, NULL, NULL, NULL, NULL);

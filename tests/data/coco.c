@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* COCO annotations: areas to the pixel, and files of them as data sets with masks. */
+/* COCO annotations: areas to the pixel, and annotation files as data sets with masks. */
 #include "maskdraw.h"
 #include "masks-test.h"
 #include <math.h>
@@ -8,8 +8,8 @@
 
 /* --- areas ------------------------------------------------------------------------------------ */
 
-/* A mask of rows "010 111", and polygons; from a walk along their boundary by hand, as
- * pycocotools' rleFrPoly does it. */
+/* A mask of rows "010 111", and polygons.  The expected values come from a walk along the boundary
+ * by hand, as pycocotools' rleFrPoly does it. */
 static void
 test_polygons (void)
 {
@@ -18,14 +18,14 @@ test_polygons (void)
     double xy[10];
     const char *rows;
   } cases[] = {
-    /* whole pixels: the right and the lower edge are outside */
+    /* whole pixels: the right and the lower edge are excluded */
     { 4, { 1, 1, 1, 3, 4, 3, 4, 1 }, "000000 011100 011100 000000 000000 000000" },
-    /* the other way round it is the same */
+    /* the opposite direction gives the same */
     { 4, { 4, 1, 4, 3, 1, 3, 1, 1 }, "000000 011100 011100 000000 000000 000000" },
     { 3, { 0.5, 0.5, 5.5, 0.5, 0.5, 5.5 }, "000000 011110 011100 011000 010000 000000" },
-    /* past all sides */
+    /* past all sides of the image */
     { 4, { -2, -2, -2, 9, 9, 9, 9, -2 }, "111111 111111 111111 111111 111111 111111" },
-    /* a corner twice, and one that leads nowhere */
+    /* a repeated corner, and a corner without an area */
     { 5, { 1, 1, 1, 1, 1, 3, 4, 3, 4, 1 }, "000000 011100 011100 000000 000000 000000" },
     { 3, { 2, 2, 2, 2, 2, 2 }, "000000 000000 000000 000000 000000 000000" },
   };
@@ -142,10 +142,10 @@ test_areas_become_classes (void)
             "{\"id\":2,\"file_name\":\"images/2.jpg\",\"height\":2,\"width\":4},"
             "{\"id\":3,\"file_name\":\"3.jpg\"},{\"id\":4,\"file_name\":\"4.jpg\"},"
             "{\"id\":5,\"file_name\":\"5.jpg\"}",
-            /* the later covers, a crowd does not */
+            /* the later area is on top; a crowd is ignored */
             SQUARE (1, 3, 0, 0, 2, 2, "") "," SQUARE (1, 7, 1, 0, 3, 1, "") "," SQUARE (
                 1, 3, 1, 0, 4, 2, ",\"iscrowd\":1")
-            /* in the order of columns */
+            /* in column-major order */
             ",{\"image_id\":2,\"category_id\":7,\"segmentation\":{\"size\":[2,4],"
             "\"counts\":[1,3,4]}}"
             ",{\"image_id\":3,\"category_id\":3,\"segmentation\":{\"size\":[2,4],"
@@ -170,7 +170,8 @@ test_areas_become_classes (void)
   test_folder_remove (folder);
 }
 
-/* A folder with a file for each part; COCO's, and Roboflow's, whose images are beside the file. */
+/* A folder with a file for each part: in COCO's layout, and in Roboflow's, which has the images
+ * beside the file. */
 static void
 test_parts (void)
 {
@@ -280,7 +281,7 @@ test_many_categories (void)
   test_folder_remove (folder);
 }
 
-/* The file is shortened after it was opened: its sample is bad, and nothing else happens. */
+/* The file is truncated after it was opened: its sample is bad, and nothing else happens. */
 static void
 test_changed_file (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing: what comes out is what went in, and a failure leaves nothing half done. */
+/* Packing: the packed data equal the source, and a failure leaves no partial file. */
 #include "archive-test.h"
 #include "convert.h"
 #include "base-error.h"
@@ -100,7 +100,7 @@ test_scales_the_shorter_side (void)
   put_jpeg (folder, "b/1.jpg", 12, 10);
   dataset = test_open (folder);
   path = pack (dataset, out, 15, &converted, NULL);
-  g_assert_cmpuint (converted.n_copied, ==, 1); /* that one is not enlarged */
+  g_assert_cmpuint (converted.n_copied, ==, 1); /* this image is not enlarged */
   again = test_open (path);
   g_assert_cmpuint (dyno_dataset_get_info (again)->max_width, ==, 30);
   g_assert_cmpuint (dyno_dataset_get_info (again)->max_height, ==, 30);
@@ -135,7 +135,7 @@ test_drawn_and_values (void)
   test_folder_remove (out);
 }
 
-/* The names of values stand in the file once, whatever the number of samples. */
+/* The names of values are stored once, whatever the number of samples. */
 static void
 test_names_of_values_are_kept_once (void)
 {
@@ -179,7 +179,7 @@ test_samples_that_cannot_be_read_are_skipped (void)
   test_folder_remove (out);
 }
 
-/* Whatever fails, the file that was there stays, and nothing is left beside it. */
+/* On any failure the existing file stays, and no other file is left beside it. */
 static void
 test_failure_leaves_what_was_there (void)
 {
@@ -211,10 +211,10 @@ test_failure_leaves_what_was_there (void)
   test_folder_remove (out);
 }
 
-/* --- equal to the bit -------------------------------------------------------------------------- */
+/* --- bit-identical data ----------------------------------------------------------------------- */
 
-/* Every field of every sample but the seeds, what the network is to know of them, and what is learned:
- * names, classes in their order, parts. */
+/* Compares every field of every sample except the seeds, the input description, and the targets:
+ * names, the order of classes, parts. */
 static void
 assert_same (DynoDataset *a, DynoDataset *b)
 {
@@ -289,8 +289,8 @@ assert_same (DynoDataset *a, DynoDataset *b)
       g_free (bytes[k][x->schema.fields[f].role]);
 }
 
-/* Pieces of JPEG files are kept with the whole file, others are cut out: whichever came before in the
- * same place of memory, each sample shows what it showed. */
+/* Pieces of JPEG files are stored with the whole file, others are cropped: each sample is the same,
+ * whichever kind was decoded before it into the same buffer. */
 static void
 test_pieces_of_both_kinds_are_the_same_after (void)
 {
@@ -346,7 +346,7 @@ open_for_sequences (const char *location)
   return dataset;
 }
 
-/* Names of classes in an order of their own, one channel, a normalisation that no photograph has. */
+/* Class names in an order of their own, one channel, an unusual normalisation. */
 static void
 test_drawn_is_the_same_to_the_bit (void)
 {
@@ -383,7 +383,8 @@ put_array (const char *folder, const char *name, const char *type, guint n_dims,
   return path;
 }
 
-/* (N, T, F): images of one channel to one model, sequences to another, before and after. */
+/* An array of (N, T, F) is images of one channel for one model and sequences for another, before
+ * and after packing. */
 static void
 test_arrays_are_the_same_to_the_bit (void)
 {
@@ -400,7 +401,7 @@ test_arrays_are_the_same_to_the_bit (void)
                 { "u1", 4, { 6, 5, 4, 2 }, FALSE, "packed-arrays" },
                 { "u1", 3, { 6, 5, 4 }, FALSE, "webdataset" },
                 { "u1", 4, { 6, 5, 4, 3 }, TRUE, "webdataset" } };
-  static const gint64 labels[6] = { 2, 0, 1, 0, 2, 4 }; /* 3 has no sample */
+  static const gint64 labels[6] = { 2, 0, 1, 0, 2, 4 }; /* class 3 has no sample */
   static const float targets[12] = { 0.1f, -0.0f, 2, 1e-30f, 4, 5, 6, 7, 8, 9, 10, 11 };
   guint8 bytes[6 * 3 * 5 * 7 * 8];
 
@@ -429,7 +430,7 @@ test_arrays_are_the_same_to_the_bit (void)
           assert_same (dataset, again);
         else
           {
-            /* that its axes were those of an array's file no image has */
+            /* a packed image does not record the axes of its array */
             ((DynoDatasetInfo *) dyno_dataset_get_info (dataset))->axes = NULL;
             assert_same (dataset, again);
           }
@@ -438,7 +439,7 @@ test_arrays_are_the_same_to_the_bit (void)
       }
 }
 
-/* Of sequences with a list: each its own length, classes by name, a part to validate. */
+/* Sequences with a list: each keeps its length, its class by name, and its part. */
 static void
 test_sequences_keep_lengths_and_parts (void)
 {
@@ -478,7 +479,7 @@ append_member (GByteArray *tar, const char *name, gconstpointer data, gsize size
   g_byte_array_append (tar, zeros, (guint) ((512 - size % 512) % 512));
 }
 
-/* A shard of two samples of (steps, 2) floats, the first of which describes them. */
+/* Writes a shard of two samples of (steps, 2) floats, the first of which describes both. */
 static char *
 put_shard (const char *folder, const char *description, const char *type, guint64 steps, float last)
 {
@@ -491,7 +492,7 @@ put_shard (const char *folder, const char *description, const char *type, guint6
       g_autofree char *name = g_strdup_printf ("%u.npy", i), *text = g_strdup_printf ("%u.json", i),
                       *json = g_strdup_printf ("{\"label\": \"%u\"%s, \"source_index\": %u}", i,
                                                i == 0 ? description : "", i);
-      /* of 8 bytes each where the type has as many */
+      /* of 8 bytes each where the type has that size */
       const float numbers[32] = { 1, 2, 3, 4, 5, 6, last, last };
 
       g_assert_cmpuint (steps * 2, <=, G_N_ELEMENTS (numbers) / 2);
@@ -507,8 +508,7 @@ put_shard (const char *folder, const char *description, const char *type, guint6
   ", \"input\": \"" input "\", \"input_shape\": [" shape "], \"input_pad\": 0, " \
   "\"normalisation\": [" rest ", 0, 0, 0, 0, 1, 1, 1, 1], \"sizes\": [1, 4, 1, 1]"
 
-/* What a description that was tampered with says is not believed, nor are samples that differ from
- * it. */
+/* False entries of a description are detected, and so are samples that differ from it. */
 static void
 test_descriptions_are_checked (void)
 {
@@ -575,7 +575,7 @@ test_cannot_be_kept (void)
 {
   g_autofree char *out = test_folder_new (), *path = g_build_filename (out, "packed.tar", NULL);
   g_autofree char *folder = test_folder_new ();
-  /* 10,000 classes have names of 48,890 bytes, and four of them samples */
+  /* the names of 10,000 classes take 48,890 bytes, and four of the classes have samples */
   static const gint64 labels[4] = { 0, 1, 9999, 5 };
   static const float numbers[8] = { 0 };
   g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 2 }, numbers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random resized crops straight from files: places as the device draws them, pixels as torchvision's
- * RandomResizedCrop has them, and loaders that give them. */
+/* Random resized crops when files are decoded: places as the device draws them, pixels as in
+ * torchvision's RandomResizedCrop, and loaders that make them. */
 #include "crop.h"
 #include "data-test.h"
 #include "image-codec.h"
@@ -94,7 +94,7 @@ test_place_is_the_one_of_the_formula (void)
       }
 }
 
-/* Area and place over many seeds: the mean of their distributions, and both ends reached. */
+/* Area and place over many seeds have the means of their distributions, and reach both ends. */
 static void
 test_moments (void)
 {
@@ -120,8 +120,8 @@ test_moments (void)
 
 /* --- pixels ----------------------------------------------------------------------------------- */
 
-/* torchvision: cut, then resized with antialiasing, a triangle of the scale's width that ends with
- * what was cut. */
+/* torchvision's method: crop, then resize with antialiasing, by a triangle filter with the width of
+ * the scale, which ends at the crop. */
 static double
 weigh_axis (double *weights, gint32 box, guint32 outputs, guint32 at)
 {
@@ -183,12 +183,12 @@ test_pixels_are_torchvisions (void)
     {
       check_pixels (png, pixels, W, H, seed * 77777777, 24, 16, 1.6, 0.6);
       check_pixels (png, pixels, W, H, seed * 77777777, 90, 130, 1.6, 0.6);
-      /* no scale of the transform is taken where the crop is not twice as large */
+      /* decoding uses no scale where the crop is not at least twice as large */
       check_pixels (jpeg, decoded, W, H, seed * 77777777, 80, 60, 1.6, 0.6);
     }
 }
 
-/* Scaled while it is decoded, it is the same picture at the same place. */
+/* Decoding at a reduced scale gives nearly the same pixels at the same place. */
 static void
 test_scaled_pixels_are_near_them (void)
 {
@@ -238,7 +238,8 @@ check_region (const GByteArray *file, const DynoImageFacts *facts, guint32 width
     }
 }
 
-/* To the bit, whatever the sampling of the chroma, the process and the scale. */
+/* A decoded region is bit-identical to that part of the whole image, for any chroma sampling,
+ * coding process and scale. */
 static void
 test_region_is_a_part_of_the_whole (void)
 {
@@ -269,9 +270,9 @@ test_region_is_a_part_of_the_whole (void)
     }
 }
 
-/* --- turned, pieces, damage ------------------------------------------------------------------- */
+/* --- orientation, pieces, damage -------------------------------------------------------------- */
 
-/* A JPEG with an orientation: an APP1 of EXIF after its SOI. */
+/* Inserts an orientation into a JPEG: an APP1 segment with EXIF after its SOI. */
 static GByteArray *
 turn (const GByteArray *jpeg, guint8 orientation)
 {
@@ -286,7 +287,7 @@ turn (const GByteArray *jpeg, guint8 orientation)
   return file;
 }
 
-/* The crop of what is shown. */
+/* The crop is taken from the image as it is shown. */
 static void
 test_turned_images (void)
 {
@@ -306,7 +307,7 @@ test_turned_images (void)
     }
 }
 
-/* The size of a sample's picture is the one that is shown; of drawn ones it is the size of all. */
+/* The size of a sample is that of the image as it is shown; drawn images all have the same size. */
 static void
 test_sizes (void)
 {
@@ -343,7 +344,7 @@ test_sizes (void)
   test_folder_remove (folder);
 }
 
-/* A crop of a piece; what of it lies outside of the image is black. */
+/* A crop of a piece; its parts outside of the image are black. */
 static void
 test_pieces (void)
 {
@@ -371,7 +372,7 @@ test_pieces (void)
           dyno_crop_draw (&eighth, seed, (guint32) piece->width, (guint32) piece->height);
       g_autoptr (GError) error = NULL;
 
-      for (guint y = 0; y < H; y++) /* the image within black */
+      for (guint y = 0; y < H; y++) /* the image, surrounded by black */
         memcpy (wide + ((y + 100) * 400 + 100) * 3, (is_jpeg ? decoded : pixels) + y * W * 3,
                 W * 3);
       decode_crop (is_jpeg ? jpeg : png, piece, &eighth, seed, SIDE, SIDE, out, &error);
@@ -451,7 +452,7 @@ new_loader (DynoDataset *dataset, guint workers, guint32 side, gboolean cache, d
   return loader;
 }
 
-/* Pixels of an epoch from a batch on, as they come. */
+/* Collects the pixels of an epoch from a batch on, in the order of delivery. */
 static GByteArray *
 take_epoch (DynoLoader *loader, guint64 epoch, guint64 first)
 {
@@ -468,7 +469,8 @@ take_epoch (DynoLoader *loader, guint64 epoch, guint64 first)
   return all;
 }
 
-/* Samples of 12 pixels make a task together and are decoded apart, those of 120 in their slot. */
+/* Samples of 12 pixels are grouped into tasks and decoded into a buffer, those of 120 are decoded
+ * into their slot. */
 static void
 test_loader_gives_the_same (void)
 {
@@ -497,14 +499,14 @@ test_loader_gives_the_same (void)
           g_assert_cmpmem (begin->data, begin->len, first->data, first->len);
           g_assert_cmpmem (resumed->data, resumed->len, second->data + 5 * bytes, 7 * bytes);
           dyno_loader_get_stats (loader,
-                                 &stats); /* nothing is kept: each epoch has its own crops */
+                                 &stats); /* nothing is cached: each epoch has its own crops */
           g_assert_cmpuint (stats.cached_bytes, ==, 0);
         }
     }
   test_folder_remove (folder);
 }
 
-/* The crop is the one of the row's seed, which the device changes the sample further by. */
+/* The crop depends on the seed of the row, with which the device augments the sample further. */
 static void
 test_loader_crops_by_the_seed (void)
 {
@@ -525,7 +527,7 @@ test_loader_crops_by_the_seed (void)
           const guint8 *pixels = (const guint8 *) batch->fields[0] + row * sizeof expected[0];
           guint found = 0;
 
-          for (guint32 i = 0; i < 12; i++) /* of one of the files */
+          for (guint32 i = 0; i < 12; i++) /* the pixels of one of the files */
             {
               g_autofree char *name = dyno_dataset_describe_sample (dataset, i),
                               *path = g_build_filename (folder, name, NULL), *bytes = NULL;
@@ -546,7 +548,7 @@ test_loader_crops_by_the_seed (void)
   test_folder_remove (folder);
 }
 
-/* Without files of their own, samples come whole. */
+/* Samples that are not separate files are not cropped. */
 static void
 test_others_come_whole (void)
 {

@@ -107,7 +107,7 @@ test_png (guint width, guint height, int colour_type, int depth, gboolean interl
   png_write_info (png, info);
   passes = png_set_interlace_handling (png);
   row = g_malloc (png_get_rowbytes (png, info));
-  /* Every sample is 200 (of 255), every index of a palette 0. */
+  /* Every sample value is 200 (of 255), every palette index 0. */
   memset (row, colour_type == PNG_COLOR_TYPE_PALETTE ? 0 : 200, png_get_rowbytes (png, info));
   for (int pass = 0; pass < passes; pass++)
     for (guint y = 0; y < height; y++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files for tests of the data layer: each test makes what it reads, in a folder of its
- * own. */
+/* Small files for tests of the data layer: each test writes the files that it reads, in a folder of
+ * its own. */
 #pragma once
 #include "dataset.h"
 #include <glib/gstdio.h>
@@ -10,16 +10,17 @@ G_BEGIN_DECLS
 char *test_folder_new (void);
 void test_folder_remove (const char *path);
 
-/* A file in folder; name may have sub-folders, which are made. Returns its path (g_free). */
+/* Writes a file in folder; name may have sub-folders, which are created.  Returns the path
+ * (g_free). */
 char *test_write (const char *folder, const char *name, gconstpointer data, gsize size);
 
-/* Flat images of one colour with a brighter left half; free with g_byte_array_unref. */
+/* Plain images of one colour with a brighter left half; free with g_byte_array_unref. */
 GByteArray *test_jpeg (guint width, guint height, guint8 red, guint8 green, guint8 blue,
                        gboolean progressive);
 GByteArray *test_png (guint width, guint height, int colour_type, int depth, gboolean interlaced);
 
-/* A PNG of these pixels as they are stored: one byte for a number or an index, two for a number of 16
- * bits, three for RGB, four for RGBA.  Free with g_byte_array_unref. */
+/* A PNG with these stored pixels: one byte for a number or an index, two for a 16-bit number, three
+ * for RGB, four for RGBA.  Free with g_byte_array_unref. */
 GByteArray *test_mask (guint width, guint height, int colour_type, int depth, gboolean interlaced,
                        const guint8 *pixels);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Built-in data sets and the division into parts. */
+/* Built-in data sets and the split into parts. */
 #include "data-test.h"
 #include "dataset-class.h"
 #include "hash.h"
@@ -27,7 +27,7 @@ fold_shapes (const char *location, guint32 size)
 static void
 test_shapes_are_the_same_everywhere (void)
 {
-  /* The number holds on every machine: a change of it changes what users train on. */
+  /* The hash is the same on every machine; a change of it would change users' training data. */
   g_assert_cmphex (fold_shapes ("builtin:shapes", 32), ==, G_GUINT64_CONSTANT (0x7c1b8a36a13fbb7c));
   g_assert_cmphex (fold_shapes ("builtin:shapes?seed=2", 32), !=,
                    G_GUINT64_CONSTANT (0x7c1b8a36a13fbb7c));
@@ -152,7 +152,7 @@ sorted (const GArray *part)
   return copy;
 }
 
-/* Which samples of a class validate is drawn by the seed, whatever their order in the file. */
+/* The seed draws the validation samples of a class, whatever their order in the file. */
 static void
 test_split_draws_its_members (void)
 {
@@ -168,7 +168,8 @@ test_split_draws_its_members (void)
       drawn[seed] = sorted (validation);
       for (guint i = 0; i < validation->len; i++)
         {
-          /* Samples of a class are 10 apart: its 20 lie evenly over the file. */
+          /* Samples of a class are 10 apart: its 20 validation samples are spread evenly over the
+           * file. */
           first_of_file += g_array_index (validation, guint32, i) < 60;
           last_of_file += g_array_index (validation, guint32, i) >= 140;
         }
@@ -183,7 +184,7 @@ test_split_draws_its_members (void)
     g_array_unref (drawn[seed]);
 }
 
-/* Neither part comes class by class: a beginning of it is a fair sample. */
+/* Neither part is sorted by class, so the beginning of a part is a fair sample. */
 static void
 test_split_mixes_each_part (void)
 {
@@ -206,7 +207,8 @@ test_split_mixes_each_part (void)
     }
 }
 
-/* Each sample validates once; folds, and each class in them, differ by one sample at most. */
+/* Each sample is used for validation once; the sizes of folds, and of each class in them, differ by
+ * at most one. */
 static void
 test_folds (void)
 {
@@ -243,7 +245,7 @@ test_folds (void)
           g_assert_cmpuint (counts[c], >=, info->class_counts[c] / 7);
           g_assert_cmpuint (counts[c], <=, info->class_counts[c] / 7 + 1);
         }
-      g_assert_cmpuint (early, <, 30); /* its beginning is not all of one class */
+      g_assert_cmpuint (early, <, 30); /* the beginning is not of one class */
       dyno_dataset_split_fold (dataset, 7, fold, 3, &rest, &again);
       g_assert_cmpmem (validation->data, validation->len * 4, again->data, again->len * 4);
       g_assert_cmpmem (train->data, train->len * 4, rest->data, rest->len * 4);
@@ -289,7 +291,7 @@ test_split_keeps_one_to_train (void)
   g_assert_cmpuint (train->len + validation->len, ==, 11);
 }
 
-/* A data set of classes of given sizes, out of numbers in memory. */
+/* Opens a data set with classes of the given sizes, with numbers in memory as samples. */
 static void
 counts_open_done (DynoDataset *dataset, const guint64 *counts, guint32 n_classes)
 {
@@ -305,7 +307,8 @@ counts_open_done (DynoDataset *dataset, const guint64 *counts, guint32 n_classes
 
 static const guint64 *asked_counts;
 static guint32 n_asked;
-static guint64 first_validation; /* samples from here on validate; 0: no own split */
+/* Samples from this one on are for validation; 0: the data set has no split. */
+static guint64 first_validation;
 
 static gboolean
 counts_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
@@ -356,7 +359,8 @@ open_counts (const guint64 *counts, guint32 n_classes, guint64 own_validation)
   return dataset;
 }
 
-/* A class of two or more has a sample in each part, and one of a single sample trains. */
+/* A class of two or more samples has one in each part, and a class of a single sample is trained
+ * on. */
 static void
 test_split_gives_minorities_one_to_validate (void)
 {
@@ -376,11 +380,12 @@ test_split_gives_minorities_one_to_validate (void)
       g_assert_cmpuint (in_validation[c], >=, counts[c] > 1);
       g_assert_cmpuint (in_train[c] + in_validation[c], ==, counts[c]);
     }
-  /* What they took is carried on: the whole is the share that was asked for. */
+  /* The other classes compensate for these samples, so the total is the requested share. */
   g_assert_cmpuint (validation->len, ==, 100);
 }
 
-/* Where no class can spare one, one of all validates still: a part of none says nothing. */
+/* Where no class can spare a sample, one sample is still used for validation, since an empty part
+ * would give no result. */
 static void
 test_split_of_single_samples_validates_one (void)
 {

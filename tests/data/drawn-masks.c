@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin:masks: the same pictures everywhere, whose masks are those of their shapes. */
+/* builtin:masks: the images are the same everywhere, and the masks are those of their shapes. */
 #include "hash.h"
 #include "masks-test.h"
 #include <string.h>
@@ -37,7 +37,7 @@ test_facts (void)
   test_open_fails ("builtin:masks?size=4", DYNO_DATA_ERROR_OPTION, "size");
 }
 
-/* A training of one version goes on with another: the pictures must not change. */
+/* A run that one version began is resumed by another, so the images must not change. */
 static void
 test_pictures_never_change (void)
 {
@@ -54,7 +54,7 @@ test_pictures_never_change (void)
   g_assert_cmphex (hash, ==, G_GUINT64_CONSTANT (0x99bb7bb97276ce65));
 }
 
-/* Another size shows the same picture, and the counts are about those of all pixels. */
+/* Another size shows the same image, and the shares of classes are about the same. */
 static void
 test_sizes_and_counts (void)
 {
@@ -84,15 +84,15 @@ test_sizes_and_counts (void)
     {
       double ratio = (double) info->class_counts[c] / (double) counts[c];
 
-      /* From 64 of the pictures. */
+      /* The counts are from 64 of the images. */
       g_assert_cmpfloat (ratio, >, 0.7);
       g_assert_cmpfloat (ratio, <, 1.4);
       g_assert_cmpuint (counts[c], >, N * SMALL * SMALL / 25);
     }
 }
 
-/* The mask lies where the shape does, which is brighter than its ground; the mean colour of a shape
- * says its class nearly always. */
+/* The mask has the place of the shape, which is brighter than the background; the mean colour of a
+ * shape nearly always shows its class. */
 static void
 test_masks_lie_on_their_shapes (void)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of an image folder: it gives what a scan gives, sees what changed, and is never
- * believed
+/* The index of an image folder: it gives the result of a scan, detects changes, and is not used
  * where it is damaged. */
 #include "cachefile.h"
 #include "data-test.h"
@@ -19,8 +18,8 @@ put_jpeg (const char *folder, const char *name, guint8 red)
   g_free (test_write (folder, name, file->data, file->len));
 }
 
-/* All folders and files as if nobody had touched them for a while: what changed just now has no
- * index. */
+/* Makes all folders and files look unchanged for a while, since recently changed ones are not
+ * indexed. */
 static void
 let_rest (const char *path)
 {
@@ -55,7 +54,7 @@ make_folder (void)
 static DynoDataset *
 open_folder (const char *folder, guint index_from)
 {
-  /* An index that was forged may have all in one class. */
+  /* A forged index may have all samples in one class. */
   const DynoDatasetParams params = { .index_from = index_from, .one_class = TRUE };
   g_autoptr (GError) error = NULL;
   DynoDataset *dataset = dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
@@ -73,7 +72,7 @@ make_index (const char *folder, const DynoDatasetParams *params)
   g_assert_no_error (error);
 }
 
-/* The only index there is, or NULL; g_free. */
+/* The path of the only index, or NULL; g_free. */
 static char *
 find_index (void)
 {
@@ -122,7 +121,7 @@ assert_same (DynoDataset *a, DynoDataset *b)
     }
 }
 
-/* Gives the index other content with a right hash: from a place of the payload on. */
+/* Writes other content into the index from a position of the payload on, with a valid hash. */
 static void
 forge (const char *path, gsize place, gconstpointer value, gsize size)
 {
@@ -144,7 +143,7 @@ forge (const char *path, gsize place, gconstpointer value, gsize size)
   dyno_cache_file_write (path, magic, key, bytes, length);
 }
 
-/* That the second open takes it is seen by a number that no scan would find. */
+/* A number that no scan would give shows that the second open reads the index. */
 static void
 test_second_open_reads_the_index (void)
 {
@@ -169,7 +168,7 @@ test_second_open_reads_the_index (void)
   test_folder_remove (folder);
 }
 
-/* Which samples validate is known from the index as it is from a scan. */
+/* The index has the validation samples of a scan. */
 static void
 test_index_keeps_the_parts (void)
 {
@@ -306,7 +305,7 @@ test_damaged_index_is_made_anew (void)
   test_folder_remove (folder);
 }
 
-/* With a right hash, and numbers that lead out of it. */
+/* The hash is valid, but numbers are out of range. */
 static void
 test_numbers_out_of_range_are_not_believed (void)
 {
@@ -318,7 +317,7 @@ test_numbers_out_of_range_are_not_believed (void)
   make_index (folder, &params);
   path = find_index ();
   g_assert_true (g_file_get_contents (path, &whole, &size, NULL));
-  /* all of them in the numbers at the start, each in turn in what follows */
+  /* at the start any of them, then each of them in turn */
   for (gsize at = 40; at + 4 <= size - 48; at += 4)
     for (guint v = at < 80 ? 0 : at / 4 % 5; v < (at < 80 ? 5 : at / 4 % 5 + 1); v++)
       {
@@ -351,7 +350,7 @@ test_what_may_change_unseen_has_none (void)
   let_rest (folder);
   broken = open_folder (folder, 1);
   g_assert_null (find_index ());
-  g_assert_cmpint (g_unlink (link), ==, 0); /* just now */
+  g_assert_cmpint (g_unlink (link), ==, 0); /* changed just now */
   young = open_folder (folder, 1);
   g_assert_null (find_index ());
   test_folder_remove (folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDX files: plain and gzip, pairs and folders, and headers that lie. */
+/* IDX files: plain and gzip, pairs and folders, and false headers. */
 #include "data-test.h"
 #include "idxfile.h"
 #include <string.h>
@@ -112,7 +112,7 @@ test_folder_with_both_parts_is_split (void)
   test_folder_remove (folder);
 }
 
-/* One wrong byte of the labels makes 201 classes: a note before training names the sample. */
+/* One wrong byte of the labels makes 201 classes; a note before training names the sample. */
 static void
 test_a_wrong_label_is_noted (void)
 {
@@ -166,7 +166,8 @@ test_lying_headers (void)
       test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "31 records of 20 bytes|30|images");
       put (folder, images, make_idx (3, 29, 4, 5, 30 * 20));
       test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "29 records|images");
-      /* Claims 34 GB: refused by what the file can hold, before any allocation. */
+      /* The header claims 34 GB, which is refused because of the file's size, before any
+       * allocation. */
       put (folder, images, make_idx (3, 500000, 260, 260, 600));
       test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "500000 records");
       put (folder, images, make_idx (3, G_MAXUINT32, 65535, 65535, 600));
@@ -184,8 +185,8 @@ test_lying_headers (void)
     }
 }
 
-/* 64 GiB out of a file of 64 MB are within what deflate can gain, but no pictures: refused by the
- * ratio, before it is inflated. */
+/* 64 GiB from a file of 64 MB are possible with deflate, but not for images: the file is refused by
+ * this ratio, before it is inflated. */
 static void
 test_gzip_bomb_is_refused_by_its_ratio (void)
 {
@@ -194,7 +195,7 @@ test_gzip_bomb_is_refused_by_its_ratio (void)
 
   put (folder, "train-labels-idx1-ubyte", make_idx (1, 30, 0, 0, 30));
   put (folder, "train-images-idx3-ubyte.gz", make_idx (3, 65536, 1024, 1024, 600));
-  /* nothing on the disk, and past the end of the stream */
+  /* the appended part is a hole, past the end of the stream */
   g_assert_cmpint (truncate (path, 64 << 20), ==, 0);
   test_open_fails (path, DYNO_DATA_ERROR_TOO_LARGE, "65536 MB|64 MB, 1024 times");
   test_folder_remove (folder);
@@ -207,7 +208,8 @@ hash_of (const char *folder)
   return dyno_dataset_get_info (dataset)->content_hash;
 }
 
-/* A run is resumed on the data that it began with: other images or other labels are other data. */
+/* A run is resumed only on the data that it began with: other images or other labels are other
+ * data. */
 static void
 test_content_hash_sees_images_and_labels (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BMP and TIFF in their variants, whole and damaged. */
+/* Variants of BMP and TIFF, complete and damaged. */
 #include "data-test.h"
 #include "image.h"
 #include <string.h>
@@ -94,7 +94,7 @@ make_bmp (BmpKind kind)
     {
       guint y = kind == TOP_32 ? row : 1 - row, start = file->len;
 
-      if (kind == INFO_1) /* the first two colours of the palette alone */
+      if (kind == INFO_1) /* only the first two colours of the palette */
         put (file, 1, y == 0 ? 0x40 : 0xa0);
       else if (kind == INFO_4)
         put (file, 2, y == 0 ? 0x2001 : 0x5034);
@@ -143,7 +143,7 @@ test_bmp_of_all_bits (void)
     }
 }
 
-/* Writers that know how many colours there are leave out the rest of the palette. */
+/* Programs that store the number of colours omit the rest of the palette. */
 static void
 test_bmp_of_few_colours (void)
 {
@@ -167,7 +167,7 @@ test_bmp_alpha_is_composed_on_white (void)
   g_autoptr (GByteArray) file = make_bmp (V4_ALPHA);
   guint8 out[2][3][3];
 
-  file->data[file->len - 12 + 3] = 0; /* the first pixel of the top row is clear */
+  file->data[file->len - 12 + 3] = 0; /* the first pixel of the top row is transparent */
   decode (file, out);
   assert_near (out[0][0], (guint8[]){ 255, 255, 255 }, 0);
   assert_near (out[0][1], picture[0][1], 0);
@@ -346,7 +346,7 @@ test_tiff_of_all_kinds (void)
 static void
 test_tiff_is_turned (void)
 {
-  /* where the shown pixel (0, 0) lies in what is stored */
+  /* the stored position of the pixel that is shown at (0, 0) */
   static const guint first[9][2] = { { 0, 0 }, { 0, 0 }, { 0, 2 }, { 1, 2 }, { 1, 0 },
                                      { 0, 0 }, { 1, 0 }, { 1, 2 }, { 0, 2 } };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding of images: every variant, scaling and cropping, and files that are not what they say. */
+/* Decoding of images: all variants, scaling and cropping, and files that differ from their
+ * headers. */
 #include "data-test.h"
 #include "image-codec.h"
 #include "resize-kernels.h"
@@ -44,14 +45,14 @@ test_jpeg_scales_and_crops (void)
 
         decode (file, 50, 40, out, &error);
         g_assert_no_error (error);
-        /* the brighter left half is still left: the middle was cut */
+        /* the brighter half is still on the left, so the centre was cropped */
         assert_pixel (out, 200, 110, 60, 8);
         assert_pixel (out + (39 * 50 + 49) * 3, 180, 90, 40, 8);
       }
 }
 
-/* The smallest scale that covers both sides: one side alone would leave the other to be blown
- * up. */
+/* The smallest scale that covers both sides is used: a scale for one side only would leave the
+ * other to be enlarged. */
 static void
 test_jpeg_scale_covers_both_sides (void)
 {
@@ -134,7 +135,7 @@ test_webp (void)
     }
 }
 
-/* Alpha is composed on white: nothing of the colour at 0, all of it at 255. */
+/* Alpha is composed on white: the colour disappears at 0, and is unchanged at 255. */
 static void
 test_alpha_on_white (void)
 {
@@ -161,7 +162,7 @@ test_alpha_on_white (void)
     }
 }
 
-/* A palette entry that is declared transparent is white, the other is not. */
+/* A palette entry that is declared transparent is shown as white, the other entry is not. */
 static void
 test_transparent_palette_is_white (void)
 {
@@ -184,7 +185,7 @@ test_transparent_palette_is_white (void)
   assert_pixel (out, 255, 255, 255, 0);
 }
 
-/* Inks as Adobe stores them, 255 for none: black darkens what the others leave. */
+/* Inks in Adobe's inverted form, with 255 for no ink; black darkens the other inks. */
 static void
 test_cmyk_jpeg (void)
 {
@@ -214,8 +215,8 @@ test_cmyk_jpeg (void)
     }
 }
 
-/* A JPEG of 48 x 32 whose quarters are red, green (top), blue and grey, with an EXIF segment in
- * front. */
+/* A JPEG of 48 x 32 whose quarters are red, green (top), blue and grey, with an EXIF segment before
+ * them. */
 static GByteArray *
 make_turned (guint orientation, gboolean big, guint entries_before)
 {
@@ -258,8 +259,8 @@ make_turned (guint orientation, gboolean big, guint entries_before)
   return file;
 }
 
-/* Which quarter (0: top left of what is stored, 1: top right, 2, 3) is shown at top left, top
- * right, bottom left, bottom right; EXIF 2.3, 4.6.4: where row 0 and column 0 are seen. */
+/* The stored quarter (0: top left, 1: top right, 2, 3) that is shown at top left, top right, bottom
+ * left, bottom right; EXIF 2.3, 4.6.4 defines where row 0 and column 0 are seen. */
 static void
 test_exif_orientation (void)
 {
@@ -297,8 +298,8 @@ test_exif_orientation (void)
       }
 }
 
-/* Cut, or with an offset or a count that leads out of it: a damaged EXIF segment leaves the picture
- * as it is stored. */
+/* A damaged EXIF segment, which is truncated or has an offset or a count outside of it, leaves the
+ * image as it is stored. */
 static void
 test_damaged_exif_is_passed_over (void)
 {
@@ -324,8 +325,8 @@ test_damaged_exif_is_passed_over (void)
     }
 }
 
-/* A directory that counts further than its segment is read to the segment's end: what follows is
- * another's. */
+/* A directory with too large a count is read to the end of its segment only, since the bytes after
+ * it are not part of it. */
 static void
 test_exif_ends_with_its_segment (void)
 {
@@ -335,8 +336,8 @@ test_exif_ends_with_its_segment (void)
   guint end = 4 + file->data[5];
   DynoImageFacts facts;
 
-  file->data[21] = 9;    /* entries */
-  file->data[23] = 0x0f; /* the first is another tag */
+  file->data[21] = 9;    /* the number of entries */
+  file->data[23] = 0x0f; /* the first entry has another tag */
   g_byte_array_append (longer, file->data, end);
   g_byte_array_append (longer, comment, sizeof comment);
   g_byte_array_append (longer, file->data + end, file->len - end);
@@ -377,7 +378,7 @@ put_riff_chunk (GByteArray *out, const char *type, const guint8 *content, guint 
     g_byte_array_append (out, (const guint8 *) "", 1);
 }
 
-/* The TIFF of an orientation, as EXIF has it; 0: none. */
+/* The TIFF structure of an orientation, as in EXIF; 0: none. */
 static GByteArray *
 make_exif (guint orientation, gboolean named)
 {
@@ -402,7 +403,7 @@ make_xmp (guint orientation, gboolean element)
   return g_byte_array_append (g_byte_array_new (), (const guint8 *) text, (guint) strlen (text));
 }
 
-/* A picture of 3 x 2 with what says its orientation; xmp may be NULL, and exif too. */
+/* A picture of 3 x 2 with its orientation in EXIF or XMP; either may be NULL. */
 static GByteArray *
 make_png (const GByteArray *exif, const GByteArray *xmp, gboolean after)
 {
@@ -490,7 +491,8 @@ assert_orientation (GByteArray *file, guint orientation)
   assert_pixel (out, 200, 200, 200, 24); /* the JPEG has a brighter half */
 }
 
-/* One rule for all types: EXIF says how an image is turned, else XMP; damage says nothing. */
+/* One rule for all types: the orientation is that of EXIF, else that of XMP; damaged data give
+ * none. */
 static void
 test_orientation_of_all_types (void)
 {
@@ -513,8 +515,8 @@ test_orientation_of_all_types (void)
       }
 }
 
-/* Cut anywhere, a chunk that says an orientation is damage or says nothing, and stays within its
- * length. */
+/* Truncated anywhere, a chunk with an orientation is an error or gives no orientation, and is not
+ * read past its length. */
 static void
 test_damaged_orientation_says_nothing (void)
 {
@@ -524,10 +526,11 @@ test_damaged_orientation_says_nothing (void)
   assert_orientation (make_png (wrong, NULL, FALSE), 1);
   assert_orientation (make_png (NULL, none, FALSE), 1);
   assert_orientation (make_webp (wrong, none), 1);
-  far->data[4] = 0x7f; /* its directory lies elsewhere */
+  far->data[4] = 0x7f; /* its directory has another offset */
   assert_orientation (make_png (far, NULL, FALSE), 1);
   assert_orientation (make_webp (far, NULL), 1);
-  assert_orientation (make_png (exif, NULL, TRUE), 1); /* after the pixels: not looked for */
+  /* After the pixels, where it is not searched for. */
+  assert_orientation (make_png (exif, NULL, TRUE), 1);
   for (guint size = 0; size < exif->len; size++)
     {
       g_autoptr (GByteArray) cut = g_byte_array_new ();
@@ -544,7 +547,8 @@ test_damaged_orientation_says_nothing (void)
     }
 }
 
-/* Bytes between a JPEG's segments that are of none: decoded as all programs do, and counted. */
+/* Bytes that belong to no segment of a JPEG: the image is decoded as by other programs, and the
+ * bytes are counted. */
 static void
 test_stray_bytes_between_segments (void)
 {
@@ -579,7 +583,8 @@ test_stray_bytes_between_segments (void)
     }
 }
 
-/* Cut at every length: never a crash, and never taken for whole while rows are missing. */
+/* A file that is truncated at any length neither crashes the decoder nor counts as complete while
+ * rows are missing. */
 static void
 test_truncated_is_refused (void)
 {
@@ -644,7 +649,8 @@ test_bombs_are_refused_flat (void)
   g_assert_cmpint (peak_kilobytes () - before, <, 4096);
 }
 
-/* 120 million pixels and sides of 32768 are read, one more of either is not, whatever the other. */
+/* 120 million pixels and sides of 32768 are accepted, one more of either is not, whatever the
+ * other. */
 static void
 test_limits_are_exact (void)
 {
@@ -678,7 +684,7 @@ test_many_scans_are_refused (void)
   guint scan = 0, end = file->len - 2;
   guint8 out[8 * 8 * 3];
 
-  /* The last scan again and again. */
+  /* The last scan is repeated many times. */
   for (guint i = 0; i + 1 < file->len; i++)
     if (file->data[i] == 0xff && file->data[i + 1] == 0xda)
       scan = i;
@@ -735,8 +741,8 @@ test_not_an_image (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
-/* Against the definition in doubles: triangle filter of the scale's width around each output's
- * centre. */
+/* Compares with the definition in double: a triangle filter with the width of the scale around each
+ * output's centre. */
 static void
 check_definition (const guint *sizes, guint channels)
 {
@@ -778,7 +784,7 @@ test_resize_matches_definition (void)
       check_definition (sizes[s], channels);
 }
 
-/* Weights of count taps, as an axis has them. */
+/* Makes weights of count taps, as they are for an axis. */
 static void
 make_weights (gint16 *weights, guint32 count, guint32 max_taps)
 {
@@ -835,7 +841,7 @@ compare_columns (const DynoResizeKernel *kernel, const DynoResizeKernel *plain, 
   g_assert_cmpmem (got, sizeof got, want, sizeof want);
 }
 
-/* Pixels do not depend on what instructions a machine has. */
+/* Pixels do not depend on the instruction sets of a machine. */
 static void
 test_resize_kernels_agree (void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Image folders: what is found, what is left out, and what cannot hang or stop the scan. */
+/* Image folders: the samples that are found, the files that are left out, and files that must not
+ * block or end the scan. */
 #include "data-test.h"
 #include "image.h"
 #include <errno.h>
@@ -152,7 +153,7 @@ has_note (DynoDataset *dataset, const char *words)
   return FALSE;
 }
 
-/* Parts are found however people write their names, in folders and in archives of them. */
+/* Parts are recognised in the usual spellings, in folders and in archives of them. */
 static void
 test_names_of_parts (void)
 {
@@ -196,8 +197,8 @@ test_names_of_parts (void)
     }
 }
 
-/* What is refused is counted apart where it is a sample: an image of a kind that is not read is, a
- * text that lies about is not.  The index has the same. */
+/* A refused file counts as a sample if it is an image of an unsupported type; a text file does not.
+ * The index has the same count. */
 static void
 test_refused_samples_are_counted (void)
 {
@@ -226,7 +227,7 @@ test_refused_samples_are_counted (void)
   test_folder_remove (folder);
 }
 
-/* A class may be called train, or contain the word; a part without folders of classes is none. */
+/* A class may be called train, or contain the word; a part without class folders is none. */
 static void
 test_names_of_classes_are_no_parts (void)
 {
@@ -255,7 +256,8 @@ test_names_of_classes_are_no_parts (void)
     }
 }
 
-/* Folders around the classes, or around the parts, are seen through; not where one may be a class. */
+/* Folders around the classes, or around the parts, are skipped, unless one may itself be a
+ * class. */
 static void
 test_folders_around (void)
 {
@@ -334,8 +336,8 @@ test_what_systems_leave_behind (void)
   test_folder_remove (folder);
 }
 
-/* Headers that are whole, and pixels that are not: the scan takes them, decoding each sample finds
- * them, in order. */
+/* Headers are intact and pixels are not: the scan accepts the files, and decoding each sample
+ * detects them, in order. */
 static void
 test_verify_decodes_every_sample (void)
 {
@@ -399,7 +401,7 @@ test_links_and_special_files (void)
 
   dataset = test_open (folder);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
-  /* b is entered once, through a/loop or as itself: each of its files counts once. */
+  /* b is entered once, either through a/loop or directly, and each of its files counts once. */
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
   g_assert_true (is_listed (dataset, "a/fifo.jpg: not a regular file"));
   g_assert_true (is_listed (dataset, "a/socket.jpg: not a regular file"));
@@ -409,11 +411,12 @@ test_links_and_special_files (void)
   g_assert_true (is_listed (dataset, "class-out: a symbolic link that leaves"));
   g_assert_true (is_listed (dataset, "data.links"));
 
-  /* When it is asked for, links lead out; what they lead to is still no device. */
+  /* On request links out of the folder are followed; a device that they lead to is still no
+   * sample. */
   g_clear_pointer (&dataset, dyno_dataset_unref);
   dataset = dyno_dataset_open (folder, &follow, NULL, NULL, NULL, NULL);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 3);
-  /* What lies outside counts once too, for the class that comes to it first. */
+  /* A file outside of the folder counts once too, for the first class that reaches it. */
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
   g_assert_true (is_listed (dataset, "zero.jpg: not a regular file"));
   g_assert_false (is_listed (dataset, "a symbolic link that leaves"));
@@ -444,7 +447,7 @@ test_odd_names (void)
   test_folder_remove (folder);
 }
 
-/* A path longer than PATH_MAX, made folder by folder. */
+/* A path longer than PATH_MAX, which is made folder by folder. */
 static void
 test_path_beyond_path_max (void)
 {
@@ -474,7 +477,7 @@ test_path_beyond_path_max (void)
   g_assert_true (
       dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
 
-  /* Removed the way it was made: paths this long cannot be named. */
+  /* Such a path is removed in the same way, since no call accepts it. */
   g_assert_cmpint (g_chdir (folder), ==, 0);
   g_assert_cmpint (g_chdir ("a"), ==, 0);
   for (guint i = 0; i < 25; i++)
@@ -517,7 +520,7 @@ test_what_is_no_data_set (void)
   test_folder_remove (folder);
 }
 
-/* Files and folders at any depth, in the order given; what is no image is listed. */
+/* Files and folders at any depth, in the given order; files that are no images are listed. */
 static void
 test_files_without_labels (void)
 {
@@ -546,7 +549,7 @@ test_files_without_labels (void)
   g_assert_cmpuint (info->n_unreadable, ==, 2);
   g_assert_true (is_listed (dataset, "gone.jpg") && is_listed (dataset, "notes.txt"));
 
-  /* None that can be read is an error; another kind of DATA is that. */
+  /* If none can be read, that is an error; another kind of DATA is an error, too. */
   const char *const bad[] = { gone, NULL };
   g_assert_null (dyno_dataset_open_unlabelled (bad, NULL, NULL, NULL, NULL, NULL, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY);
@@ -579,7 +582,7 @@ test_vanished_file_is_an_error_of_the_sample (void)
       dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
   g_clear_error (&error);
-  /* A FIFO in its place neither hangs nor decodes. */
+  /* A FIFO in its place neither blocks nor decodes. */
   g_assert_cmpint (mkfifo (gone, 0600), ==, 0);
   g_assert_false (
       dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
@@ -587,8 +590,8 @@ test_vanished_file_is_an_error_of_the_sample (void)
   test_folder_remove (folder);
 }
 
-/* A file of more than 256 MB is no sample; one that grew past it since the scan is an error of its
- * sample.  The files have holes: nothing of that size is on the disk, or in memory. */
+/* A file of more than 256 MB is no sample, and a file that grew past this after the scan is an
+ * error of its sample.  The files have holes: they take this size neither on disk nor in memory. */
 static void
 test_file_of_more_than_the_limit (void)
 {
@@ -617,7 +620,7 @@ test_file_of_more_than_the_limit (void)
   test_folder_remove (folder);
 }
 
-/* Folders are entered 64 deep, and what lies deeper is listed. */
+/* Folders are entered to a depth of 64, and deeper ones are listed. */
 static void
 test_nested_folders_have_a_limit (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader: bad samples are replaced and counted, stuck and late workers harm nothing. */
+/* The loader: bad samples are replaced and counted, and neither stuck nor late workers do harm. */
 #include "loader-test.h"
 #include <string.h>
 
@@ -41,7 +41,7 @@ test_replaces_bad_samples (void)
     }
 }
 
-/* With blank_bad every sample stays in its place: a bad one is zeros and told with its reason, even
+/* With blank_bad every sample keeps its row: a bad one is zeros and reported with its reason, even
  * where all are bad. */
 static void
 test_blanks_bad_samples (void)
@@ -52,7 +52,7 @@ test_blanks_bad_samples (void)
         .batch = 8, .persistent = TRUE, .prefetch = 2, .workers = round % 2, .blank_bad = TRUE
       };
 
-      odd_height = round < 2 ? 200 : 600; /* decoded apart, and in the slot */
+      odd_height = round < 2 ? 200 : 600; /* decoded into a buffer, and into the slot */
       odd_reset (20);
       odd.bad_every = round == 3 ? 1 : 5;
       odd.bad_phase = round == 3 ? 0 : 2;
@@ -83,8 +83,8 @@ test_blanks_bad_samples (void)
   odd_height = 200;
 }
 
-/* The next sample in the order that decodes today takes the place of a bad one: not one further,
- * past the end from the start, and not one that failed in an earlier epoch only. */
+/* A bad sample is replaced by the next sample in the order that decodes now: not by a later one,
+ * wrapping at the end, and also by one that failed only in an earlier epoch. */
 static void
 test_replacement_is_the_next_that_decodes (void)
 {
@@ -129,7 +129,8 @@ test_replacement_is_the_next_that_decodes (void)
     }
 }
 
-/* Of a part of the data set, in an order of its own, that ranks share, with bad samples or none. */
+/* Rows of a part of the data set, in an order of its own, that ranks share, with and without bad
+ * samples. */
 static void
 test_rows_name_their_samples (void)
 {
@@ -191,7 +192,7 @@ test_stops_past_bad_share (void)
       guint count = 0;
 
       odd_reset (100);
-      odd.bad_every = 5; /* two a batch, ten are allowed */
+      odd.bad_every = 5; /* two in a batch; ten are allowed */
       dataset = open_odd ();
       params.workers = workers;
       loader = make_loader (dataset, params);
@@ -203,7 +204,8 @@ test_stops_past_bad_share (void)
     }
 }
 
-/* A share is rounded up; none means none; a sample counts once, however often its turn comes. */
+/* The allowed number is rounded up from the share; a negative share allows none; a sample counts
+ * once, however often it is read. */
 static void
 test_allowed_share_of_bad (void)
 {
@@ -261,7 +263,7 @@ test_all_bad_ends (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
-/* Those left behind end on their own: the last reference to the data set is then the test's. */
+/* Abandoned workers end on their own; then only the test has a reference to the data set. */
 static void
 wait_for_workers (DynoDataset *dataset)
 {
@@ -270,10 +272,10 @@ wait_for_workers (DynoDataset *dataset)
 }
 
 static DynoLoader *watched;
-static gint waits_in_its_place; /* atomic: the one that took over from the stuck worker */
+static gint waits_in_its_place; /* atomic: whether the replacement worker is waiting */
 
-/* Passes only while the one worker waits in the stuck sample or in its place: none that merely gets
- * no CPU is taken for stuck, neither before nor after that one.  Called by the consumer alone. */
+/* This clock advances only while the only worker waits in the stuck sample or as a replacement, so
+ * that a worker that gets no CPU time does not count as stuck.  Only the consumer calls it. */
 static gint64
 watch_clock (void)
 {
@@ -285,7 +287,7 @@ watch_clock (void)
   return now_us;
 }
 
-/* Of one worker. */
+/* Watches a loader with one worker. */
 static void
 watch (DynoLoader *loader)
 {
@@ -294,7 +296,7 @@ watch (DynoLoader *loader)
   dyno_loader_set_patience (loader, 20000, 60 * G_USEC_PER_SEC);
 }
 
-/* Ends its workers, which may take as long as they like. */
+/* Frees the loader and its workers, with no short time limit. */
 static void
 unwatch (void)
 {
@@ -302,12 +304,12 @@ unwatch (void)
   g_clear_pointer (&watched, dyno_loader_free);
 }
 
-/* Until none is left but the one that took over. */
+/* Waits until only the replacement worker is left. */
 static void
 wait_for_stuck_to_leave (void)
 {
   release_stuck ();
-  /* The loader's own reference and that of its worker. */
+  /* The references of the loader and of its worker. */
   while (!g_atomic_ref_count_compare (&watched->references, 2))
     g_usleep (1000);
 }
@@ -353,13 +355,13 @@ test_stuck_for_good_is_an_error (void)
   dyno_loader_start_epoch (loader, 0, 0);
   g_assert_null (dyno_loader_next (loader, NULL, NULL, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
-  dyno_loader_free (loader); /* comes back although workers are still in decode */
+  dyno_loader_free (loader); /* returns although workers are still decoding */
   release_stuck ();
   wait_for_workers (dataset);
   g_log_set_always_fatal (fatal);
 }
 
-/* A worker is stuck in batch 1, is replaced, and comes back while its slot is filled with batch
+/* A worker is stuck in batch 1, is replaced, and returns while its slot is being filled with batch
  * 3. */
 static void
 test_late_worker_touches_nothing (void)
@@ -406,8 +408,8 @@ test_late_worker_touches_nothing (void)
     g_free (slots[i]);
 }
 
-/* Of the worker that took over: the first one comes back and leaves between the rows of its own
- * task and the last one.  Tasks have two rows at the most, so that never has both 17 and 19. */
+/* Called in the replacement worker: the stuck worker returns and exits between the rows of its own
+ * task and the last row.  Tasks have at most two rows, so none has both 17 and 19. */
 static void
 come_back_before_the_last_row (guint64 index)
 {
@@ -415,7 +417,7 @@ come_back_before_the_last_row (guint64 index)
     wait_for_stuck_to_leave ();
 }
 
-/* Rows count once, also when the stuck worker comes back while their batch is still filled. */
+/* Rows count once, also when the stuck worker returns while their batch is still being filled. */
 static void
 test_late_worker_does_not_fill_rows_again (void)
 {
@@ -444,7 +446,7 @@ test_late_worker_does_not_fill_rows_again (void)
   unwatch ();
 }
 
-/* The worker that took over lets the first one come back and then waits itself. */
+/* The replacement worker releases the stuck one and then waits itself. */
 static void
 wait_in_its_place (guint64 index)
 {
@@ -458,8 +460,8 @@ wait_in_its_place (guint64 index)
   g_mutex_unlock (&odd.mutex);
 }
 
-/* A worker that is stuck with rows which the late one fills after all is replaced too: nobody else
- * would do the rest. */
+/* A replacement worker that gets stuck is replaced too, even if its rows are filled by the late
+ * worker after all: no other worker would do the rest. */
 static void
 test_stuck_with_rows_of_another_is_replaced (void)
 {
@@ -512,8 +514,8 @@ wait_for_rows (DynoLoader *loader, guint64 count)
     dyno_loader_get_stats (loader, &stats);
 }
 
-/* One worker is in a decode of the first rows when a new epoch begins; it ends while another is in
- * a decode of the same rows of the new one, which the first must not fill with the old samples. */
+/* One worker is decoding the first rows when a new epoch begins, and ends while another worker
+ * decodes the same rows of the new epoch, which the first must not fill with the old samples. */
 static void
 test_worker_of_an_old_epoch_touches_nothing (void)
 {
@@ -538,13 +540,14 @@ test_worker_of_an_old_epoch_touches_nothing (void)
 
   odd.stuck_index = (gint) old[0];
   dyno_loader_start_epoch (loader, 0, 0);
-  wait_for_rows (loader, 8); /* the other worker's of the first batch */
+  wait_for_rows (loader, 8); /* rows of the first batch, by the other worker */
   odd.hold_index = (gint) new[0];
   dyno_loader_start_epoch (loader, epoch, 0);
   while (!g_atomic_int_get (&odd.holding))
     g_usleep (1000);
   release_stuck ();
-  wait_for_rows (loader, 8 + 8); /* of the new batch, all that the other does not hold */
+  /* Rows of the new batch, except those that the other worker decodes. */
+  wait_for_rows (loader, 8 + 8);
   g_mutex_lock (&odd.mutex);
   odd.let_go = TRUE;
   g_cond_broadcast (&odd.cond);
@@ -556,8 +559,8 @@ test_worker_of_an_old_epoch_touches_nothing (void)
   dyno_loader_release (loader, batch);
 }
 
-/* A stop by Ctrl-Z, a suspended machine: no worker is stuck, the run does not end, and the wait
- * does not hold the hour. */
+/* After Ctrl-Z or a suspend no worker counts as stuck, the run does not end, and the waiting time
+ * excludes the hour. */
 static void
 test_time_without_the_process_is_no_waiting (void)
 {
@@ -587,7 +590,7 @@ test_time_without_the_process_is_no_waiting (void)
   g_assert_cmpint (all_us, <, HOUR_US);
 }
 
-/* Passes with each sample alone. */
+/* This clock advances only with each sample. */
 static gint64
 sample_clock (void)
 {
@@ -595,7 +598,7 @@ sample_clock (void)
   return g_atomic_int_get (&odd.decodes) * G_GINT64_CONSTANT (5000);
 }
 
-/* Returns when a waiting consumer has looked at the clock since, before a round and after it. */
+/* Returns once a waiting consumer has read the clock again, before a round and after it. */
 static void
 take_a_round (guint64 index)
 {
@@ -605,8 +608,8 @@ take_a_round (guint64 index)
     g_usleep (1000);
 }
 
-/* Patience is with a source that gives nothing, not with a batch that takes long: of 40 ms, where
- * the batch takes 150. */
+/* The limit is for a source that gives no sample, not for a slow batch: it is 40 ms here, and the
+ * batch takes 150. */
 static void
 test_slow_samples_are_waited_for (void)
 {

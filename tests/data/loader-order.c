@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader: which sample comes when, and how it is mirrored, by seed, epoch and first batch. */
+/* The loader: the order of samples and their mirroring, by seed, epoch and first batch. */
 #include "loader-test.h"
 #include <string.h>
 
-#define SEED 2 /* field of the shapes' schema */
+#define SEED 2 /* the field in the shapes' schema */
 
 static void
 test_order_by_seed_and_epoch (void)
@@ -20,13 +20,13 @@ test_order_by_seed_and_epoch (void)
   g_assert_cmpuint (fold_new (dataset, params, 0), !=, first);
 }
 
-/* One loader goes through its epochs as a new one goes through each of them, whatever it did
- * before: also an epoch that it left in the middle, and one that it has seen already. */
+/* A loader gives each epoch as a new loader does, whatever came before: also an epoch that it left
+ * in the middle, and one that it repeats. */
 static void
 test_later_epochs_are_those_of_a_new_loader (void)
 {
   static const struct {
-    guint64 epoch, leave_at; /* batches; 0: to the end */
+    guint64 epoch, leave_at; /* in batches; 0: at the end */
   } turns[] = { { 0, 0 }, { 1, 3 }, { 1, 0 }, { 2, 0 }, { 5, 9 }, { 1, 0 }, { 0, 0 } };
   g_autoptr (DynoDataset) dataset = open_shapes ("builtin:shapes?size=8&samples=100&classes=4");
 
@@ -121,8 +121,7 @@ test_resumes_at_batch (void)
   g_assert_cmpuint (count, ==, 0);
 }
 
-/* Turns of batches of the whole order, one rank after the other, the seeds of random changes with
- * them. */
+/* The ranks take the batches of the whole order in turn, with the seeds of the augmentation. */
 static void
 test_ranks_share_the_order (void)
 {
@@ -170,7 +169,8 @@ test_ranks_share_the_order (void)
     }
 }
 
-/* Of few samples a rank may have none, and of too few for a batch of all nobody trains. */
+/* With few samples a rank may have none, and with too few for a batch of all ranks no rank
+ * trains. */
 static void
 test_ranks_without_samples (void)
 {
@@ -194,7 +194,7 @@ test_ranks_without_samples (void)
   g_assert_nonnull (strstr (error->message, "a batch of 15"));
 }
 
-/* Order and flips are drawn anew for each epoch, each from its own numbers. */
+/* Order and flips are drawn again for each epoch, from separate numbers. */
 static void
 test_order_and_flips_differ_by_epoch (void)
 {
@@ -232,7 +232,7 @@ test_order_and_flips_differ_by_epoch (void)
         g_assert_cmpuint (same_place, <, 16);
         g_assert_cmpuint (same_flip, ==, 0);
       }
-  /* Within an epoch, each position has its own number, not each row of a batch, and half of the
+  /* Within an epoch each position, and not each row of a batch, has its own number, and half of the
    * samples are mirrored. */
   for (guint epoch = 0; epoch < 3; epoch++)
     for (guint i = 0; i < 64; i++)
@@ -269,7 +269,7 @@ uneven_indices (DynoDataset *dataset)
   return indices;
 }
 
-/* Class ids of an epoch from a batch on, and its pixels folded; first 0 to 6. */
+/* Returns the class ids of an epoch from a batch on, and a hash of its pixels; first: 0 to 6. */
 static guint64
 take_balanced (DynoDataset *dataset, guint workers, guint64 epoch, guint64 first, guint *counts,
                guint64 *fold)
@@ -339,7 +339,7 @@ test_balance_goes_on_in_the_middle (void)
   guint counts[4] = { 0 };
   DynoBatch *batch;
 
-  /* in its third epoch, and one that begins there */
+  /* a loader in its third epoch, and one that begins there */
   for (guint64 epoch = 0; epoch < 3; epoch++)
     {
       dyno_loader_start_epoch (loader, epoch, 0);

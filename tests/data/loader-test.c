@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define HOUR_US  (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
-#define INDEX_AT 16 /* place of a sample's index in its pixels */
+#define INDEX_AT 16 /* position of a sample's index in its pixels */
 
 Odd odd;
 guint32 odd_height = 200;
@@ -17,7 +17,7 @@ odd_reset (guint64 n_samples)
   odd.stuck_index = odd.hold_index = odd.jump_index = -1;
 }
 
-/* For loaders: time with the hours that the whole process is said to have stood still. */
+/* A clock for loaders, which includes the hours for which the whole process was stopped. */
 gint64
 odd_clock (void)
 {
@@ -25,8 +25,8 @@ odd_clock (void)
   return g_get_monotonic_time () + g_atomic_int_get (&odd.clock_hours) * HOUR_US;
 }
 
-/* An hour passes that no thread of the process sees; returns when a waiting consumer has looked at
- * the clock since. */
+/* Lets an hour pass that no thread of the process sees; returns when a waiting consumer has read
+ * the clock again. */
 static void
 odd_jump (void)
 {
@@ -68,7 +68,7 @@ odd_label (DynoDataset *dataset, guint64 index)
   return (gint32) (index % 2);
 }
 
-/* What takes time, or may never end. */
+/* The part that takes time, or never returns. */
 static gboolean
 odd_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched, GError **error)
 {
@@ -102,7 +102,7 @@ odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
 
   if (odd.decoded_at)
     odd.decoded_at[index] = pixels;
-  /* What a bad sample leaves behind must not be seen. */
+  /* The pixels of a bad sample must not be seen. */
   memset (pixels, (int) (index * 7 + 1) & 0xff, (gsize) width * height);
   memcpy (pixels + INDEX_AT, &index, sizeof index);
   if (odd.bad_every > 0 && (guint) (index % odd.bad_every) - odd.bad_phase < MAX (odd.bad_run, 1))
@@ -189,7 +189,7 @@ make_loader (DynoDataset *dataset, DynoLoaderParams params)
   return loader;
 }
 
-/* Everything that batches say, folded into one number; the count of batches too. */
+/* Returns a hash of all fields of the batches, and the number of batches. */
 guint64
 fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, guint64 epoch,
             guint64 first, guint *count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader: the same batches for any workers, prefetch and timing; short batches, the cache,
- * slots; ends at any time. */
+/* The loader: equal batches for any workers, prefetch and timing; short batches, the cache, slots;
+ * an end at any time. */
 #include "loader-test.h"
 #include "data-test.h"
 #include "npyfile.h"
@@ -54,8 +54,8 @@ test_short_last_batch (void)
     }
 }
 
-/* Once the consumer waits: it looks at its clock when it begins, and again, with the lock that
- * whoever cancels takes, before it sleeps. */
+/* Cancels once the consumer waits: it reads its clock when it begins, and again before it sleeps,
+ * while it has the lock that cancelling takes. */
 static gpointer
 cancel_in_wait (gpointer data)
 {
@@ -87,7 +87,7 @@ test_cancel_ends_wait (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_thread_join (thread);
   release_stuck ();
-  /* The loader goes on after it. */
+  /* The loader continues after the cancellation. */
   dyno_loader_release (loader, dyno_loader_next (loader, NULL, NULL, NULL));
 }
 
@@ -144,9 +144,9 @@ test_new_epoch_drops_old (void)
     }
 }
 
-static gint changes_begin; /* samples that were decoded before */
+static gint changes_begin; /* number of samples that were decoded before */
 
-/* Sixty times, in the first 600 samples. */
+/* Makes sixty changes during the first 600 samples. */
 static gpointer
 change_all_the_time (gpointer data)
 {
@@ -239,7 +239,7 @@ test_cache_keeps_its_limit (void)
   g_assert_cmpuint (stats.cached_bytes, >, 0);
 }
 
-/* Rows that workers are given while the consumer takes nothing; they are not filled. */
+/* Claims rows as workers do, while the consumer takes no batch; they are not filled. */
 static guint64
 claim_all (DynoLoader *loader)
 {
@@ -271,8 +271,8 @@ test_runs_ahead_by_the_prefetch (void)
     }
 }
 
-/* Rows of the tasks of an epoch behind one whose samples took at least so long; 0: that are said
- * to have taken no time. */
+/* The largest number of rows in a task, in the epoch after one whose samples took at least this
+ * long; 0: the samples are made to count as instantaneous. */
 static guint32
 count_most_rows (guint sleep_us)
 {
@@ -300,8 +300,8 @@ count_most_rows (guint sleep_us)
   return most;
 }
 
-/* Sixteen small rows make a task where they are decoded fast; where each waits for a disk, every
- * worker has one of its own, or two batches would keep two of them busy. */
+/* Sixteen small rows make a task where they are decoded quickly.  Where each row waits for a disk,
+ * every worker gets tasks of one row; otherwise two batches would keep only two workers busy. */
 static void
 test_slow_rows_are_tasks_of_their_own (void)
 {
@@ -373,7 +373,7 @@ test_refuses_what_cannot_be (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
 }
 
-/* What makes a task of its own is written once, where the consumer reads it. */
+/* A sample that makes a task of its own is written once, into the slot that the consumer reads. */
 static void
 test_large_samples_in_their_slot (void)
 {
@@ -403,8 +403,8 @@ test_large_samples_in_their_slot (void)
   odd_height = 200;
 }
 
-/* Read at once into the slot, by a worker or the consumer, or apart, as the cache does: the
- * same. */
+/* Samples that a worker or the consumer decodes into the slot equal those that are decoded into a
+ * buffer, as for the cache. */
 static void
 test_same_in_the_slot_and_apart (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests in CSV, TSV and JSON lines, and folders with metadata: what is read, and what is listed
- * with its line. */
+/* Manifests in CSV, TSV and JSON lines, and folders with metadata: the rows that are read, and
+ * those that are listed with their line. */
 #include "data-test.h"
 #include <string.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ put_four (const char *folder)
   put_jpeg (folder, "with, comma \"q\".jpg", 200);
 }
 
-/* The same four samples in all the ways to write them. */
+/* The same four samples in all supported notations. */
 static void
 test_ways_to_write_classes (void)
 {
@@ -110,7 +110,8 @@ test_whole_numbers_are_classes_in_their_order (void)
   test_folder_remove (folder);
 }
 
-/* Empty lines are no rows, but they are counted: a message names the line that an editor shows. */
+/* Empty lines are no rows, but count as lines, so that a message has the line number of an
+ * editor. */
 static void
 test_lines_are_counted_with_the_empty_ones (void)
 {
@@ -198,8 +199,8 @@ test_split_column (void)
   test_folder_remove (folder);
 }
 
-/* Who names a list means the files in it, wherever they lie; a link in the folder is followed where
- * that is asked for, and so is all that a list says which was found in a folder. */
+/* A list that the user names may refer to files anywhere.  For a list that was found in a folder,
+ * files outside of the folder are read only on request, as links are. */
 static void
 test_what_lies_outside (void)
 {
@@ -312,7 +313,7 @@ test_folder_with_metadata (void)
   dyno_dataset_split (dataset, 0, 1, &train, &validation);
   g_assert_cmpuint (validation->len, ==, 1);
   g_assert_cmpint (dyno_dataset_get_label (dataset, 2), ==, 1);
-  /* values there, a class here */
+  /* values in this file, a class in the other */
   g_free (put_text (folder, "test/metadata.jsonl", "{\"file_name\": \"c.jpg\", \"label\": 1.5}\n"));
   test_open_fails (folder, DYNO_DATA_ERROR_UNSUPPORTED, "other targets");
   g_free (put_text (folder, "metadata.csv",
@@ -382,15 +383,15 @@ test_content_hash_sees_labels_values_parts_and_order (void)
   test_folder_remove (folder);
 }
 
-/* --- what the columns are ---------------------------------------------------------------------- */
+/* --- the meaning of columns ------------------------------------------------------------------- */
 
 typedef struct {
   const char *text;
   DynoTask task;
-  guint n_classes, n_values; /* none of both: it is refused */
+  guint n_classes, n_values; /* both 0: the columns are refused */
   const char *name;          /* of the first class or value */
   double last;               /* label or first value of the last row */
-  const char *words;         /* of a note or of the error; NULL: nothing is said of a guess */
+  const char *words;         /* of a note or of the error; NULL: no note about a guess */
 } Columns;
 
 /* Every case lists a.jpg, b.jpg and c.jpg, in this order. */
@@ -517,7 +518,7 @@ test_decimal_comma (void)
       "decimal comma" },
     { "path,x\na.jpg,\"0,5\"\nb.jpg,\"1,25\"\nc.jpg,\"2,5\"\n", DYNO_TASK_AUTO, 0, 1, "x", 2.5,
       "decimal comma" },
-    /* thousands, or three places: not decided */
+    /* thousands separators or three decimals: undecided */
     { "path,x\na.jpg,\"1,500\"\nb.jpg,\"1,250\"\nc.jpg,\"2,500\"\n", DYNO_TASK_AUTO, 3, 0, "1,250",
       2, NULL },
     { "path;x\na.jpg;0,5\nb.jpg;red\nc.jpg;blue\n", DYNO_TASK_AUTO, 3, 0, "0,5", 1, NULL },
@@ -545,7 +546,7 @@ test_names_that_are_no_files (void)
 {
   static const struct {
     const char *name, *text;
-    const char *first; /* the first sample's path; NULL: it is refused for `words` */
+    const char *first; /* the first sample's path; NULL: refused with `words` */
     const char *words;
   } cases[] = {
     { "m.csv", "id,breed\nx1,a\nx2,b\n", "img/x1.jpg", "“x1” is “img/x1.jpg”" },
@@ -559,12 +560,12 @@ test_names_that_are_no_files (void)
     { "m.csv", "file,label\n/home/else/img/x1.jpg,a\nimg/x2.jpg,b\n", "img/x1.jpg",
       "stands for a file" },
     { "m.csv", "file,label\n./img/x1,a\nimg/x2.jpg,b\n", "img/x1.jpg", "stands for a file" },
-    /* one in each of two folders: the list's name decides, or nothing does */
+    /* one such file in each of two folders: the name of the list decides, or the list is refused */
     { "train.csv", "file,label\nt.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", "train_images/t.jpg",
       "stands for a file" },
     { "m.csv", "file,label\nt.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL,
       "line 2: several files have this name" },
-    /* other folders than those that were written are others */
+    /* folders with other names than in the list are other folders */
     { "m.csv", "file,label\nelse/x1.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL, "“else/x1.jpg”: " },
     { "m.csv", "file,label\nx1.png,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL, "“x1.png”: " },
   };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of more files than anyone wants to wait for.  This program's own readdir and stat stand
- * before libc's: a folder named "many" has as many entries as a test says, which are nowhere. */
+/* Folders of very many files.  This program's readdir and stat replace those of libc: a folder
+ * named "many" has as many entries as a test sets, none of which exist. */
 #include "data-test.h"
 #include "dataset-class.h"
 #include "folderscan.h"
@@ -20,12 +20,14 @@
 #endif
 
 static struct {
-  guint n;            /* entries that each reading of the folder gives; 0: it is as any other */
-  const char *ending; /* of their names */
+  guint n;            /* number of entries at each reading of the folder; 0: an ordinary folder */
+  const char *ending; /* suffix of their names */
   unsigned char type;
-  GCancellable *cancellable; /* at that many looks: entries given, and files asked for */
+  /* Cancelled at look number cancel_at; a look is an entry that is read or a file that is
+   * queried. */
+  GCancellable *cancellable;
   guint looks, cancel_at;
-  DIR *dir; /* that is being read */
+  DIR *dir; /* the one that is being read */
   guint given;
 } many;
 
@@ -99,7 +101,7 @@ fstatat (int folder, const char *path, struct stat *status, int flags)
 
 #define N_ENTRIES 1000
 #define STRIDE    701
-#define AFTER     3 /* looks that may come before it is heard */
+#define AFTER     3 /* looks that may come before the cancellation is noticed */
 
 typedef DynoDataset *(*Opener) (const char *path, GCancellable *cancellable, GError **error);
 
@@ -132,8 +134,8 @@ open_sequences (const char *path, GCancellable *cancellable, GError **error)
   return dyno_dataset_open_unlabelled (paths, &wanted, NULL, NULL, NULL, cancellable, error);
 }
 
-/* Cancelled after ever more looks, until none is left: each time it ends there, whatever was being
- * read.  Returns how often. */
+/* Cancels at a later look each time, until the opening completes: each time the opening ends there,
+ * in any of its stages.  Returns the number of cancellations. */
 static guint
 cancel_everywhere (Opener opener, const char *path, const char *ending, unsigned char type)
 {
@@ -187,7 +189,7 @@ test_every_reading_can_be_cancelled (void)
   g_free (test_write (folder, "set/b/1.jpg", jpeg->data, jpeg->len));
   for (guint i = 0; i < G_N_ELEMENTS (types); i++)
     {
-      /* a class; the data set's own folder */
+      /* a class folder; the data set's own folder */
       g_assert_cmpuint (cancel_everywhere (open_labelled, set, ".jpg", types[i]), >=, 1);
       g_assert_cmpuint (cancel_everywhere (open_labelled, inner, ".jpg", types[i]), >=, 8);
       g_assert_cmpuint (cancel_everywhere (open_images, set, ".jpg", types[i]), >=, 1);
@@ -199,7 +201,7 @@ test_every_reading_can_be_cancelled (void)
   put_small_array (folder, "set/many/0.npy");
   g_free (test_write (folder, "set/many/labels.csv", "0.npy,a\n", 8));
   g_assert_cmpuint (cancel_everywhere (open_labelled, inner, ".npy", DT_REG), >=, 1);
-  /* names of a list that are looked for in all folders */
+  /* names of a list that are searched for in all folders */
   g_free (test_write (folder, "set/list.csv", names, sizeof names - 1));
   g_assert_cmpuint (cancel_everywhere (open_labelled, list, ".jpg", DT_REG), >=, 1);
   g_assert_cmpuint (cancel_everywhere (open_labelled, list, ".jpg", DT_UNKNOWN), >=, 2);
@@ -210,7 +212,7 @@ test_every_reading_can_be_cancelled (void)
 
 #define N_LISTED 50000u
 
-/* A name is kept once, with 8 bytes beside it; what grows has at most twice its room. */
+/* A name is stored once, with 8 more bytes; a growing array has at most twice its size. */
 static void
 test_memory_of_a_list_is_bounded (void)
 {

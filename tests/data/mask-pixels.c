@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixels of masks: as they are stored, and resampled as their image is. */
+/* Pixels of masks: as stored, and resampled like their image. */
 #include "data-test.h"
 #include "image-codec.h"
 #include "palette.h"
@@ -7,13 +7,13 @@
 #include <png.h>
 #include <string.h>
 
-/* The pixels of a mask file, at the end of scratch. */
+/* Returns the pixels of a mask file, at the end of scratch. */
 static const guint8 *
 decode (const GByteArray *file, GByteArray *scratch, DynoMaskFacts *facts, GError **error)
 {
   gsize at;
 
-  /* It need not lie at the start. */
+  /* The file need not be at the start of the buffer. */
   g_byte_array_set_size (scratch, 0);
   g_byte_array_append (scratch, (const guint8 *) "image", 5);
   g_byte_array_append (scratch, file->data, file->len);
@@ -90,7 +90,7 @@ test_colours (void)
 
   g_assert_cmpmem (decode (plain, scratch, &facts, NULL), 6, rgb, 6);
   g_assert_true (facts.colours);
-  /* A transparent pixel keeps its colour: it is a class, not paint. */
+  /* A transparent pixel keeps its colour, which stands for a class. */
   g_assert_cmpmem (decode (alpha, scratch, &facts, NULL), 6, rgb, 6);
   g_assert_true (facts.colours);
 }
@@ -112,7 +112,7 @@ test_refusals (void)
   g_assert_error (corrupt, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
-/* Written for predictions, it is read back by its indices, and drawn in their colours. */
+/* A written mask of predictions is read back by its indices, and drawn in their colours. */
 static void
 test_written (void)
 {
@@ -168,19 +168,19 @@ test_nearest (void)
   static const guint8 pixels[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }; /* 4 x 3 */
 
   check (pixels, 4, 3, 4, 3, pixels);
-  /* cut in the middle: columns 0.5 to 3.5, whose centres lie on borders */
+  /* cropped to the centre: columns 0.5 to 3.5, so that sampling points are on borders of pixels */
   check (pixels, 4, 3, 3, 3, (guint8[]){ 1, 2, 3, 5, 6, 7, 9, 10, 11 });
   /* rows 0.5 to 2.5 */
   check (pixels, 4, 3, 4, 2, (guint8[]){ 4, 5, 6, 7, 8, 9, 10, 11 });
-  /* halved: the centre of two pixels is their border */
+  /* halved: the centre of two pixels is the border between them */
   check (pixels, 4, 3, 2, 1, (guint8[]){ 5, 7 });
   /* enlarged */
   check (pixels, 2, 2, 4, 4, (guint8[]){ 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3 });
   check (pixels, 1, 1, 2, 3, (guint8[]){ 0, 0, 0, 0, 0, 0 });
 }
 
-/* Image and mask are the same picture: the border between two halves is at the same place, scaled
- * and cut alike. */
+/* Image and mask have the same content, so the border between two halves is at the same place, with
+ * the same scale and crop. */
 static void
 test_mask_moves_as_its_image (void)
 {
@@ -208,14 +208,14 @@ test_mask_moves_as_its_image (void)
       g_assert_true (dyno_image_encode_png (rgb, w, h, 3, scratch, NULL));
       g_assert_true (dyno_image_decode (scratch, scratch->len, width, height, image, NULL));
       dyno_mask_sample (ids, &facts, 1, &window, identity (), width, height, mask);
-      /* A pixel that the border cuts is grey; all others are as their mask. */
+      /* A pixel across the border is grey; all others agree with the mask. */
       for (guint32 k = 0; k < width * height; k++)
         n_wrong += image[3 * k] == 255 ? mask[k] != 1 : image[3 * k] == 0 && mask[k] != 0;
       g_assert_cmpuint (n_wrong, ==, 0);
     }
 }
 
-/* A mask that was drawn on the stored pixels turns as they do. */
+/* A mask that was drawn on the stored pixels is rotated with them. */
 static void
 test_turns (void)
 {
@@ -263,7 +263,7 @@ test_table (void)
   g_assert_cmpmem (out, 5, mapped, 5);
 }
 
-/* --- back to the picture ---------------------------------------------------------------------- */
+/* --- restored to the size of the picture ------------------------------------------------------ */
 
 static void
 test_restored_pixels (void)
@@ -291,7 +291,7 @@ test_restored_pixels (void)
     }
 }
 
-/* The preparation of data makes the ids again from the restored mask. */
+/* Preparing the restored mask gives the same ids again. */
 static void
 test_restored_is_sampled_back (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The meaning of the numbers and colours of masks, which masks are refused, and how masks move with their
- * images into samples and batches. */
+/* The meaning of the numbers and colours in masks, the masks that are refused, and masks that are
+ * transformed with their images into samples and batches. */
 #include "dataset-class.h"
 #include "loader-test.h"
 #include "masks-test.h"
@@ -18,7 +18,7 @@ rows (guint8 a, guint8 b)
   return pixels;
 }
 
-/* An image of 4 x 2 and its mask of another kind. */
+/* Writes an image of 4 x 2 and its mask of the given type. */
 static void
 put (const char *folder, const char *name, int type, int depth, const guint8 *pixels)
 {
@@ -49,7 +49,7 @@ test_black_and_white (void)
   g_autofree char *folder = test_folder_new ();
   g_autoptr (DynoDataset) dataset = NULL;
 
-  /* Of any depth, also where a program saved some with fewer bits. */
+  /* The masks may have any bit depth, also where a program saved some with fewer bits. */
   masks_put_pair (folder, "a", 0, 255);
   put (folder, "b", PNG_COLOR_TYPE_GRAY, 1, rows (1, 0));
   put (folder, "c", PNG_COLOR_TYPE_GRAY, 2, rows (0, 3));
@@ -69,7 +69,7 @@ test_black_and_white (void)
   test_folder_remove (folder);
 }
 
-/* One other id anywhere in the set makes 255 what is ignored, in all files. */
+/* With any other id in the set, 255 means ignored in all files. */
 static void
 test_white_is_ignored_among_ids (void)
 {
@@ -115,7 +115,7 @@ test_names (void)
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
   test_folder_remove (folder);
 
-  /* The only name of a black and white set is that of its white. */
+  /* The only name in a black and white set is that of white. */
   g_free (folder);
   folder = test_folder_new ();
   masks_put_pair (folder, "a", 0, 255);
@@ -179,7 +179,7 @@ test_colours_without_a_table (void)
   test_folder_remove (folder);
 }
 
-/* Ids that a program wrote as grey in three channels. */
+/* Ids that a program stored as grey in three channels. */
 static void
 test_grey_colours_are_ids (void)
 {
@@ -202,7 +202,7 @@ test_too_many_colours (void)
 {
   g_autofree char *folder = test_folder_new ();
 
-  /* Blended: each mask has few, all have more than a byte counts. */
+  /* Blended colours: each mask has few, but all masks together have more than a byte can number. */
   for (guint i = 0; i < 130; i++)
     {
       g_autofree char *name = g_strdup_printf ("%u", i);
@@ -341,7 +341,7 @@ put_numbers (const char *folder, const char *name, guint width, guint height, gu
   masks_put (folder, name, width, height, PNG_COLOR_TYPE_GRAY, 8, pixels);
 }
 
-/* Orientation 6: the first stored pixel is shown at the right of the first row. */
+/* With orientation 6 the first stored pixel is shown at the right of the first row. */
 static void
 test_turned_images (void)
 {
@@ -353,7 +353,7 @@ test_turned_images (void)
 
       put_turned (folder, "images/a.jpg", 6, 4, 6); /* shown as 4 x 6 */
       put_numbers (folder, "masks/a.png", stored ? 6 : 4, stored ? 4 : 6, 1);
-      put_turned (folder, "images/b.jpg", 4, 4, 6); /* fits both ways */
+      put_turned (folder, "images/b.jpg", 4, 4, 6); /* matches in both orientations */
       put_numbers (folder, "masks/b.png", 4, 4, 1);
       put_turned (folder, "images/c.jpg", 6, 4, 3);
       put_numbers (folder, "masks/c.png", 6, 4, 1);
@@ -401,7 +401,8 @@ make_blocks (guint n)
   return folder;
 }
 
-/* Pixels of the image that are all of one block; and those whose mask is of another one. */
+/* Counts the pixels of the image that belong wholly to one block, and those of them whose mask has
+ * another block. */
 static void
 compare_pixels (const guint8 *rgb, const guint8 *ids, gsize n, guint *n_whole, guint *n_wrong)
 {
@@ -445,7 +446,7 @@ test_crops (void)
   test_folder_remove (folder);
 }
 
-/* Over all samples, scaled to 20 x 20. */
+/* A loader over all samples, scaled to 20 x 20. */
 static DynoLoader *
 make_small_loader (DynoDataset *dataset, DynoLoaderParams params)
 {
@@ -508,8 +509,8 @@ test_batches (void)
   test_folder_remove (folder);
 }
 
-/* A mask that is damaged after it was listed makes its sample bad: another one replaces it, or, in an
- * evaluation, its pixels are ignored. */
+/* A mask that is damaged after it was listed makes its sample bad: another sample replaces it, or,
+ * in an evaluation, its pixels are ignored. */
 static void
 test_bad_samples (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of images and masks: which are recognised, which mask belongs to which image, and what
- * data sets with masks do. */
+/* Folders of images and masks: how they are recognised, how masks are matched with images, and the
+ * functions of data sets with masks. */
 #include "dataset-class.h"
 #include "masks-test.h"
 #include "survey.h"
@@ -85,7 +85,7 @@ test_task_decides (void)
   test_folder_remove (classes);
 }
 
-/* Two folders whose files have other names are classes; asked for pixels, the few that match are
+/* Two folders whose file names do not match are classes; with masks requested, the few matches are
  * samples. */
 static void
 test_other_names_are_classes (void)
@@ -107,7 +107,7 @@ test_other_names_are_classes (void)
   test_folder_remove (folder);
 }
 
-/* The folder into which an archive was unpacked. */
+/* The data are one folder below, as after unpacking an archive. */
 static void
 test_looks_further_in (void)
 {
@@ -203,7 +203,7 @@ test_nothing_stays_open (void)
   test_folder_remove (folder);
 }
 
-/* A folder that leads back to itself is not walked again and again. */
+/* A symbolic link to its own parent folder is not followed repeatedly. */
 static void
 test_links_that_lead_back (void)
 {
@@ -249,7 +249,7 @@ test_parts (void)
           masks_put_image (folder, image, 4, 2);
           masks_put (folder, mask, 4, 2, PNG_COLOR_TYPE_GRAY, 8, rows (part ? 1 : 0, 2));
         }
-      /* An image of one part is not matched with a mask of the other. */
+      /* An image of one part is not matched with a mask of another. */
       {
         g_autofree char *alone = g_strdup_printf ("%s2.jpg", layouts[i][2]);
         masks_put_image (folder, alone, 4, 2);
@@ -292,13 +292,12 @@ test_voc (void)
   masks_put_text (folder, "Annotations/2007_0.xml", "<annotation/>");
   dataset = test_open (folder);
   info = dyno_dataset_get_info (dataset);
-  g_assert_cmpuint (info->n_samples, ==, 3); /* 2007_2 is of no list */
+  g_assert_cmpuint (info->n_samples, ==, 3); /* 2007_2 is in no list */
   g_assert_cmpuint (info->n_classes, ==, 21);
   g_assert_cmpstr (info->class_names[15], ==, "person");
   g_assert_cmpuint (info->class_counts[15], ==, 12);
   g_assert_cmpuint (info->n_ignored, ==, 4);
-  g_assert_cmpuint (info->n_validation, ==,
-                    2); /* 2007_1, which both lists have, is not trained on */
+  g_assert_cmpuint (info->n_validation, ==, 2); /* 2007_1 is in both lists, and is not trained on */
   g_assert_null (info->task_reason);
   masks_check (dataset, 0, 4, 2, rows (15, DYNO_MASK_IGNORED));
   masks_has_refused (dataset, "2007_9|ImageSets");
@@ -383,7 +382,7 @@ test_list (void)
   test_folder_remove (folder);
 }
 
-/* Asked for classes, the column is text as any other; asked for pixels, it has to be there. */
+/* With classes requested, the column is ordinary text; with masks requested, it is required. */
 static void
 test_list_and_task (void)
 {
@@ -407,7 +406,7 @@ test_list_and_task (void)
   test_folder_remove (folder);
 }
 
-/* --- what a data set with masks does ---------------------------------------------------------- */
+/* --- functions of a data set with masks ------------------------------------------------------- */
 
 static void
 test_splits_without_labels (void)
@@ -448,7 +447,7 @@ test_survey_and_notes (void)
   dataset = test_open (folder);
   survey = dyno_dataset_survey (dataset, 0, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
-  /* Few samples of a class are no harm: a sample has many pixels. */
+  /* Few samples of a class are no problem, since a sample has many pixels. */
   g_assert_cmpuint (survey->n_harmful, ==, 1);
   g_assert_nonnull (strstr (survey->sentences[0], "the same as another"));
   dyno_dataset_split (dataset, 0.5, 1, &train, &validation);
@@ -458,7 +457,7 @@ test_survey_and_notes (void)
   test_folder_remove (folder);
 }
 
-/* Classes that only one of the parts shows. */
+/* Some classes occur in one of the parts only. */
 static void
 test_classes_of_the_parts (void)
 {
@@ -481,7 +480,7 @@ test_classes_of_the_parts (void)
   test_folder_remove (folder);
 }
 
-/* Predictions by a folder are of its images, not of its masks. */
+/* Predictions on a folder are made for its images, not for its masks. */
 static void
 test_unlabelled (void)
 {
@@ -498,7 +497,7 @@ test_unlabelled (void)
   test_folder_remove (folder);
 }
 
-/* The same mask under a changed image, and the other way round, are other data. */
+/* A changed image with the same mask, or a changed mask with the same image, is other data. */
 static void
 test_content_hash (void)
 {

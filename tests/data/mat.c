@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MATLAB's files, made here in both byte orders and by libmatio, read by both; and the head poses of
- * 300W-LP and AFLW2000, which are in such files. */
+/* MATLAB's files, made here in both byte orders and by libmatio, and read by both; and the head
+ * poses of 300W-LP and AFLW2000, which are stored in such files. */
 #include "convert.h"
 #include "image.h"
 #include "data-test.h"
@@ -36,7 +36,8 @@ mat_new (gboolean big)
   return file;
 }
 
-/* A tag, small where it can be, with items of one size and the filling behind. */
+/* Appends a tag, in the small form where possible, with items of one size and the padding after
+ * them. */
 static void
 put_element (GByteArray *bytes, guint type, guint size, guint n, const guint64 *items, gboolean big)
 {
@@ -85,7 +86,7 @@ bits_of (double value, guint type)
   return bits;
 }
 
-/* An array of class kind, stored as items of type. */
+/* Appends an array of class kind, whose items are stored as type. */
 static void
 mat_add (GByteArray *file, const char *name, guint kind, guint type, guint rows, guint columns,
          const double *values, gboolean compressed, gboolean big)
@@ -123,7 +124,7 @@ static GPtrArray *
 parse (const GByteArray *file)
 {
   g_autoptr (GError) error = NULL;
-  /* A copy of its very size: what is read beyond is seen. */
+  /* The copy has the exact size, so that reads beyond it are detected. */
   g_autofree guint8 *copy = g_memdup2 (file->data, file->len);
   GPtrArray *arrays = dyno_mat_parse (copy, file->len, all_names, &error);
 
@@ -145,7 +146,7 @@ check_array (const GPtrArray *arrays, const char *name, guint rows, guint column
     g_assert_cmpfloat (array->items[i], ==, values[i]);
 }
 
-/* What Matio says of an array; only doubles are asked for. */
+/* Compares an array with Matio's reading; only for doubles. */
 static void
 check_by_matio (const char *path, const char *name, guint rows, guint columns, const double *values)
 {
@@ -182,7 +183,7 @@ test_both_orders (void)
 
         mat_add (file, "a", 6, 9, 2, 3, values, compressed, big);
         mat_add (file, "other", 6, 9, 2, 3, whole, compressed, big);
-        /* Doubles that MATLAB stores as bytes, and a single one within its tag. */
+        /* Doubles that MATLAB stores as bytes, and a single byte within its tag. */
         mat_add (file, "wide", 6, 2, 3, 2, whole, compressed, big);
         mat_add (file, "tiny", 6, 2, 1, 1, &one, compressed, big);
         g_autofree char *path = test_write (folder, "m.mat", file->data, file->len);
@@ -199,7 +200,7 @@ test_both_orders (void)
       }
 }
 
-/* Every numeric class, stored as itself, in both orders. */
+/* Every numeric class, stored in its own type, in both byte orders. */
 static void
 test_every_class (void)
 {
@@ -284,7 +285,8 @@ test_reads_matio (void)
     }
 }
 
-/* Cut off or changed anywhere, it is an error or other numbers, never more than its bytes. */
+/* A file that is truncated or changed anywhere is an error or has other numbers; no byte outside of
+ * it is read. */
 static void
 test_damage (void)
 {
@@ -377,16 +379,16 @@ test_protocol (void)
   g_assert_cmpfloat_with_epsilon ((double) values[0], 30, 1e-3);
   g_assert_cmpfloat_with_epsilon ((double) values[1], -10, 1e-3);
   g_assert_cmpfloat_with_epsilon ((double) values[2], 5, 1e-3);
-  /* The box of AFLW2000's sample: of all 68 points, from (100, 120) to (200, 220), with a margin of
-   * 0.2: x from 100 - 40 to 200 + 0.4 * 140, y from 120 - 40 to 220 + 0.12 * 140. */
+  /* The box of AFLW2000's sample includes all 68 points, from (100, 120) to (200, 220), with a
+   * margin of 0.2: x from 100 - 40 to 200 + 0.4 * 140, y from 120 - 40 to 220 + 0.12 * 140. */
   g_assert_cmpuint (info->max_width, ==, 196);
-  /* The margins of the others lie between those of 0.2 and 0.4. */
+  /* The margins of the other samples are between 0.2 and 0.4. */
   g_assert_cmpuint (info->min_width, >=, 125);
   g_assert_cmpuint (info->min_width, <=, 154);
   test_folder_remove (folder);
 }
 
-/* A photograph with something to see at every place. */
+/* A picture with structure everywhere. */
 static void
 put_photograph (const char *folder, const char *name)
 {
@@ -399,8 +401,8 @@ put_photograph (const char *folder, const char *name)
   g_free (test_write (folder, name, jpeg->data, jpeg->len));
 }
 
-/* What is packed is cut, ordered, divided and named as the source is, to the bit at any size: also
- * where a JPEG is decoded smaller than it is. */
+/* The packed set has the crops, order, parts and names of the source, bit for bit at any size: also
+ * where a JPEG is decoded at a reduced size. */
 static void
 test_packed_set_is_the_same (void)
 {
@@ -461,7 +463,7 @@ test_packed_set_is_the_same (void)
   test_folder_remove (out);
 }
 
-/* Without AFLW2000 the usual split, and a word on it; alone, AFLW2000 is a set of its own. */
+/* Without AFLW2000 there is no fixed split, and a note warns of turned copies. */
 static void
 test_one_of_both (void)
 {

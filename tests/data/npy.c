@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy arrays: shapes, types and byte orders; headers that lie; files that shrink in use. */
+/* NumPy arrays: shapes, types and byte orders; false headers; files that are truncated during
+ * use. */
 #include "data-test.h"
 #include "npyfile.h"
 #include <math.h>
@@ -113,7 +114,7 @@ test_features_of_every_type (void)
             test_folder_remove (folder);
             continue;
           }
-        /* The doubles of these bytes are more than a float holds. */
+        /* The doubles of these bytes exceed a float. */
         g_assert_cmpint (
             dyno_dataset_decode (dataset, 1, 1, 1, (gpointer[]){ out, &label }, scratch, NULL), ==,
             strcmp (types[t], "f8") != 0);
@@ -147,7 +148,7 @@ test_values_and_bytes (void)
   y = put_array (folder, "faces_y.npy", "f8", 2, (guint64[]){ 4, 2 }, targets);
   dataset = test_open (x);
   g_assert_cmpint (input_of (dataset)->element, ==, DYNO_ELEMENT_U8);
-  /* To 0..1, and no further. */
+  /* The values are scaled to 0..1, and not normalised further. */
   g_assert_true (input_of (dataset)->normalisation.scale_255);
   g_assert_cmpfloat (input_of (dataset)->normalisation.mean[0], ==, 0);
   g_assert_cmpfloat (input_of (dataset)->normalisation.deviation[0], ==, 1);
@@ -215,7 +216,7 @@ test_names (void)
   test_folder_remove (folder);
 }
 
-/* Bytes stay bytes however many a sample has: they are scaled where they are fed. */
+/* Bytes stay bytes however many a sample has: they are scaled on the device. */
 static void
 test_rows_of_bytes (void)
 {
@@ -287,8 +288,8 @@ test_axes_are_found_or_told (void)
     }
 }
 
-/* The same samples, channels first and last, in bytes, floats and floats of the other byte order,
- * are the same. */
+/* The samples are equal for channels first and last, in bytes, floats and floats of the other byte
+ * order. */
 static void
 test_channels_first_is_interleaved (void)
 {
@@ -384,7 +385,7 @@ test_content_hash_sees_targets_and_shape (void)
   test_folder_remove (folder);
 }
 
-/* Samples of X that hold Inf or NaN, or a number that float32 does not, are refused by their
+/* Samples of X with Inf or NaN, or with a number that float32 cannot hold, are refused by their
  * record; the others are read. */
 static void
 test_samples_that_are_not_finite (void)
@@ -425,7 +426,7 @@ test_samples_that_are_not_finite (void)
     }
 }
 
-/* IEEE 754 binary16, down to its smallest. */
+/* IEEE 754 binary16, down to its smallest number. */
 static void
 test_half_precision (void)
 {
@@ -528,7 +529,7 @@ test_targets_that_do_not_fit (void)
   test_open_fails (x, DYNO_DATA_ERROR_TOO_LARGE, "record 2|floats");
   g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, same));
   test_open_fails (x, DYNO_DATA_ERROR_EMPTY, "one class");
-  /* On request it is one class, without a second one that has no samples. */
+  /* On request there is one class, and not a second one without samples. */
   g_autoptr (DynoDataset) one =
       dyno_dataset_open (x, &(DynoDatasetParams){ .one_class = TRUE }, NULL, NULL, NULL, NULL);
   g_assert_nonnull (one);
@@ -539,8 +540,8 @@ test_targets_that_do_not_fit (void)
   test_folder_remove (folder);
 }
 
-/* What is learned follows from the type of the targets, or from rows with one 1; where the numbers
- * speak against it a note says so, and data.task decides. */
+/* The task follows from the type of the targets, or from one-hot rows; where the numbers contradict
+ * it, a note reports that, and data.task decides. */
 static void
 test_task_is_guessed_and_can_be_set (void)
 {
@@ -553,7 +554,7 @@ test_task_is_guessed_and_can_be_set (void)
     guint width;
     gconstpointer targets;
     DynoTask task;
-    guint n_classes, n_values; /* none of both: it is refused */
+    guint n_classes, n_values; /* both 0: the targets are refused */
     gint32 label;              /* of the last sample */
     const char *words;         /* of the note, or of the error */
   } cases[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy archives: names, parts, stored and deflated; and arrays that are copied before they are
- * read: deflated, or in Fortran order. */
+/* NumPy archives: names, parts, stored and deflated members; and arrays that are copied before they
+ * are read: deflated ones, or those in Fortran order. */
 #include "archive-test.h"
 #include "array.h"
 #include "convert.h"
@@ -108,7 +108,7 @@ test_keras_names (void)
     }
 }
 
-/* Grey images of bytes: parts, classes and every pixel are in the packed file. */
+/* Grey images of bytes: the packed file has the same parts, classes and pixels. */
 static void
 test_packed_archive_is_the_same (void)
 {
@@ -141,7 +141,7 @@ test_packed_archive_is_the_same (void)
 
       g_assert_true (dyno_dataset_decode (again, i, 3, 2, (gpointer[]){ pixels, &label, NULL },
                                           scratch, NULL));
-      place = pixels[0] / 24; /* the image's first pixel is 24 times its place */
+      place = pixels[0] / 24; /* the image's first pixel is 24 times its index */
       met |= 1u << place;
       g_assert_cmpmem (pixels, 6, images + 6 * place, 6);
       g_assert_cmpint (label, ==, place < 6 ? train_labels[place] : test_labels[place - 6]);
@@ -195,7 +195,7 @@ test_other_names_are_listed (void)
   g_autofree char *path = end_archive (&zip, folder);
   test_open_fails (path, DYNO_DATA_ERROR_UNKNOWN,
                    "x_train|faces.npy: float32 (2, 3)|poses.npy: uint8 (40)|notes.npy: damaged");
-  /* What is asked for is taken. */
+  /* The requested arrays are used. */
   test_zip_init (&zip);
   add (&zip, "x.npy", FALSE, "<f4", 2, (guint64[]){ 4, 2 }, zeros);
   add (&zip, "kinds.npy", FALSE, "|u1", 1, (guint64[]){ 4 }, test_labels);
@@ -215,12 +215,13 @@ put32 (guint8 *at, guint32 value)
     at[i] = (guint8) (value >> 8 * i);
 }
 
-/* Bytes of which the sum differs, a size that deflate cannot reach, an encrypted member. */
+/* Refused are bytes with a wrong checksum, a size that deflate cannot reach, and an encrypted
+ * member. */
 static void
 test_damage_is_refused (void)
 {
   static const struct {
-    guint at; /* in the directory's entry */
+    guint at; /* position in the directory entry */
     guint32 value;
     const char *words;
   } cases[] = { { 16, 0x12345678, "x.npy|compressed bytes are damaged" },
@@ -245,7 +246,7 @@ test_damage_is_refused (void)
     }
 }
 
-/* Two members of one name, in capitals or not, and names that lead out. */
+/* Refused are two members of one name, ignoring case, and names that lead out of the archive. */
 static void
 test_names_are_refused (void)
 {
@@ -278,7 +279,7 @@ test_names_are_refused (void)
         g_autofree char *path = end_archive (&zip, folder),
                         *other = g_build_filename (folder, "data.zip", NULL);
         test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
-        /* What it is called does not matter where its first member is an array. */
+        /* The file name does not matter if the first member is an array. */
         g_assert_cmpint (g_rename (path, other), ==, 0);
         if (g_str_has_suffix (cases[i].first, ".npy"))
           test_open_fails (other, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
@@ -286,8 +287,8 @@ test_names_are_refused (void)
       }
 }
 
-/* A deflated member that claims to be as large as its bytes could make it, but ends in noise: whoever
- * inflates more than its header finds it damaged. */
+/* Adds a deflated member that claims the largest possible size, but ends in noise: inflating more
+ * than its header detects the damage. */
 static void
 add_bomb (TestZip *zip, const char *name, const char *type, gboolean fits, guint n_dims,
           const guint64 *shape)
@@ -334,7 +335,7 @@ test_bombs_are_refused_by_their_headers (void)
     { "<f4", FALSE, { 4, 50 }, DYNO_DATA_ERROR_CORRUPT, "x.npy|needs 800 bytes|inflated" },
     { "<f4", FALSE, { 400, 5000000 }, DYNO_DATA_ERROR_CORRUPT, "x.npy|shape needs 8000000000" },
     { "<O4", TRUE, { 4, 50000000 }, DYNO_DATA_ERROR_UNSUPPORTED, "x.npy|Python objects" },
-    /* This one has nothing wrong but its bytes: it is inflated. */
+    /* Only the bytes of this member are wrong, so it is inflated. */
     { "<f4", TRUE, { 4, 50000000 }, DYNO_DATA_ERROR_CORRUPT, "x.npy|compressed bytes are damaged" },
   };
 
@@ -352,8 +353,8 @@ test_bombs_are_refused_by_their_headers (void)
     }
 }
 
-/* What the headers of the other arrays say is looked at first: those of the validation part, and of
- * the targets. */
+/* The headers of the other arrays are checked first: those of the validation part, and of the
+ * targets. */
 static void
 test_headers_come_before_bytes (void)
 {
@@ -397,7 +398,7 @@ count_calls (guint64 n_samples, gpointer data)
   ++*(guint *) data;
 }
 
-/* A file in Fortran order whose targets do not belong to it is not copied first. */
+/* A file in Fortran order whose targets do not match it is refused before it is copied. */
 static void
 test_copies_come_last (void)
 {
@@ -416,7 +417,7 @@ test_copies_come_last (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
   g_assert_null (dataset);
   g_assert_cmpuint (calls, ==, 0);
-  /* With 5 records the copy is made, and reported. */
+  /* With 5 targets the copy is made, and reported. */
   g_clear_error (&error);
   g_clear_pointer (&y, g_byte_array_unref);
   y = npy_bytes ("|u1", FALSE, 1, (guint64[]){ 5 }, zeros);
@@ -456,7 +457,7 @@ test_parts_must_be_alike (void)
 
 /* --- Fortran order ---------------------------------------------------------------------------- */
 
-/* The items of an array (n, a, b, c) in Fortran order, each the number of its place in C order. */
+/* Fills an array (n, a, b, c) in Fortran order; each item is its index in C order. */
 static void
 fill_fortran (guint16 *items, const guint64 *shape)
 {
@@ -499,7 +500,7 @@ test_fortran_order (void)
   test_folder_remove (folder);
 }
 
-/* Whatever the window, the same; one of no size holds one sample. */
+/* The window size does not change the result; a window of size 0 holds one sample. */
 static void
 test_reorders_in_windows (void)
 {
@@ -528,7 +529,7 @@ test_reorders_in_windows (void)
   close (from);
 }
 
-/* A copy too large for memory goes among the caches, and leaves no name there. */
+/* A copy too large for memory is a file in the cache folder, without a name there. */
 static void
 test_large_copies_have_no_name (void)
 {

@@ -3,7 +3,7 @@
 #include "palette.h"
 #include <string.h>
 
-/* From the table that VOC's development kit prints. */
+/* The expected colours are from the table that VOC's development kit prints. */
 static void
 test_colours (void)
 {

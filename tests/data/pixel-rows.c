@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images as rows of text: FER2013's layout, a column for each pixel, and what is wrong in rows. */
+/* Images as rows of text: FER2013's layout, a column for each pixel, and faulty rows. */
 #include "data-test.h"
 #include <string.h>
 
@@ -14,7 +14,7 @@ pixel_of (guint row, guint i)
   return (guint8) ((row * 40 + i * 3) % 256);
 }
 
-/* Rows of classes 3, 5, 3 and 5, in one of the ways to write them. */
+/* Rows of classes 3, 5, 3 and 5, in one of the notations. */
 static char *
 make_text (Way way)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in heads: poses within their ranges, and the same for any machine and any workers. */
+/* The built-in heads: poses within their ranges, equal on any machine and with any workers. */
 #include "data-test.h"
 #include "hash.h"
 #include "loader-test.h"
@@ -24,7 +24,8 @@ test_schema (void)
     g_assert_cmpstr (info->target_units[i], ==, "degrees");
 }
 
-/* About normal: the deviation is a third of the bound, few are near it. */
+/* The angles are nearly normally distributed: the deviation is a third of the bound, and few are
+ * near it. */
 static void
 test_angles_are_bounded (void)
 {
@@ -52,8 +53,8 @@ test_angles_are_bounded (void)
     }
 }
 
-/* A head turned to the left of the image (positive yaw) has its hair at the right: what is seen of
- * the pose is not symmetric.  The same of pitch and roll, from means over all samples. */
+/* A head that is turned to the left of the image (positive yaw) has its hair at the right, so the
+ * visible pose is not symmetric.  The same holds for pitch and roll, by means over all samples. */
 static void
 test_pose_shows (void)
 {
@@ -102,7 +103,7 @@ test_deterministic (void)
   DynoLoaderParams params = { .batch = 8, .seed = 3, .shuffle = TRUE, .persistent = TRUE };
   guint64 first = fold_new (dataset, params, 0);
 
-  /* A stored value: the same on every machine. */
+  /* A stored value, which is the same on every machine. */
   g_assert_cmphex (first, ==, G_GUINT64_CONSTANT (0x797ab02b55233512));
   g_assert_cmphex (fold_new (other, params, 0), !=, first);
   g_assert_cmphex (dyno_dataset_get_info (other)->content_hash, !=,

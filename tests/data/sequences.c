@@ -186,7 +186,7 @@ test_shapes_and_types (void)
   g_byte_array_append (bytes, items, sizeof items);
   put_sequence (folder, "b/z.npy", 4, 0);
   g_free (test_write (folder, "a/a.npy", bytes->data, bytes->len));
-  flat = g_build_filename (folder, "a/0flat.npy", NULL); /* the first, and alone */
+  flat = g_build_filename (folder, "a/0flat.npy", NULL); /* the first file of its folder */
   cube = g_build_filename (folder, "a/cube.npy", NULL);
   empty = g_build_filename (folder, "a/empty.npy", NULL);
   dyno_npy_write (flat, "f4", 1, (guint64[]){ 8 }, numbers, NULL);
@@ -232,7 +232,8 @@ test_changes_in_use (void)
   test_folder_remove (folder);
 }
 
-/* An array among folders of images, or among the images of one, makes no sequences of them. */
+/* An array in an image folder, or beside class folders of images, does not make sequences of
+ * them. */
 static void
 test_stray_arrays (void)
 {
@@ -251,8 +252,8 @@ test_stray_arrays (void)
   test_folder_remove (folder);
 }
 
-/* A y.npy whose header promises more than belongs into memory, in a file with a hole of that size:
- * nothing is allocated by it. */
+/* A y.npy with a header of more than a gigabyte, in a file with a hole of that size: nothing is
+ * allocated because of it. */
 static void
 test_targets_of_more_than_a_gigabyte (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of the content of samples, and which samples are shown. */
+/* Notes about the content of samples, and the samples that are shown. */
 #include "data-test.h"
 #include "npyfile.h"
 #include "survey.h"
@@ -23,7 +23,7 @@ put_class (const char *folder, const char *name, guint n, guint8 green)
     }
 }
 
-/* The first sentence with a word in it, or NULL. */
+/* The first sentence that contains a word, or NULL. */
 static const char *
 find (const DynoSurvey *found, const char *word)
 {
@@ -33,7 +33,7 @@ find (const DynoSurvey *found, const char *word)
   return NULL;
 }
 
-/* Whether a sentence with that word is about harm. */
+/* Whether a sentence with that word is about a harmful finding. */
 static gboolean
 is_harm (const DynoSurvey *found, const char *word)
 {
@@ -112,7 +112,7 @@ test_leak_over_own_parts (void)
   test_folder_remove (folder);
 }
 
-/* Orientation 6 in an APP1 segment behind the start of a JPEG. */
+/* Inserts orientation 6 in an APP1 segment after the start of a JPEG. */
 static GByteArray *
 make_turned (GByteArray *jpeg)
 {
@@ -128,7 +128,7 @@ make_turned (GByteArray *jpeg)
   return turned;
 }
 
-/* Two bytes of no segment behind the first. */
+/* Inserts two bytes that belong to no segment after the first segment. */
 static GByteArray *
 make_stray (GByteArray *jpeg)
 {
@@ -165,7 +165,7 @@ test_kinds_of_images (void)
   g_assert_true (turned && g_str_has_prefix (turned, "1 of 25 "));
   g_assert_true (g_str_has_prefix (find (found, "stray bytes"), "1 of 25 "));
   g_assert_nonnull (find (found, "from 40 x 30 to 40 x 31"));
-  /* Bits that are not fed are lost; with the rest of it a training does well. */
+  /* The low bits that training does not use are lost; the other findings are harmless. */
   g_assert_cmpuint (found->n_harmful, ==, 1);
   g_assert_true (is_harm (found, "16 bits"));
   g_assert_null (find (found, "same as"));
@@ -188,7 +188,7 @@ test_tiny_classes (void)
   test_folder_remove (folder);
 }
 
-/* An array has no files: its values are compared, and the order of its labels is looked at. */
+/* An array has no files, so its values are compared, and the order of its labels is examined. */
 static void
 test_arrays (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays and sequences without labels: what weights predict. */
+/* Arrays and sequences without labels, as input of predictions. */
 #include "archive-test.h"
 #include "data-test.h"
 #include "image.h"
@@ -88,7 +88,7 @@ check_sample (DynoDataset *dataset, guint64 index, float first, const char *name
     g_assert_true (g_str_has_suffix (shown, name));
 }
 
-/* An X.npy alone: its first axis counts; targets beside it are not looked at. */
+/* For a single X.npy the first axis counts samples; targets beside it are ignored. */
 static void
 test_array_alone (void)
 {
@@ -109,8 +109,8 @@ test_array_alone (void)
   test_folder_remove (folder);
 }
 
-/* Files, folders and archives in their order: each one sample, or many; what has another shape is
- * listed. */
+/* Files, folders and archives in their order, each with one sample or many; those of another shape
+ * are listed. */
 static void
 test_arrays_of_many_files (void)
 {
@@ -135,7 +135,8 @@ test_arrays_of_many_files (void)
   test_folder_remove (folder);
 }
 
-/* More than are kept open; one that goes meanwhile is an error of that sample. */
+/* There are more files than are kept open; a file that is removed meanwhile is an error of its
+ * sample. */
 static void
 test_very_many_files (void)
 {
@@ -183,7 +184,8 @@ put_archive (const char *folder, const char *const *names)
   return path;
 }
 
-/* X alone, the parts that a training archive has, the only array there is; not any two. */
+/* Archives of X only, of the parts of a training archive, of one array, or of one array with a
+ * known name are read; two unknown names are refused. */
 static void
 test_archives (void)
 {
@@ -231,7 +233,7 @@ check_sequence (DynoDataset *dataset, guint64 index, gint32 steps, float first, 
   g_assert_true (g_str_has_suffix (shown, name));
 }
 
-/* Folders and files; as long as the weights were made for, or as the longest. */
+/* Folders and files; sequences are as long as the weights require, or as the longest one. */
 static void
 test_sequences (void)
 {
@@ -260,7 +262,7 @@ test_sequences (void)
   test_folder_remove (folder);
 }
 
-/* Weights of one channel: 77 x 0.299 + 150 x 0.587 + 29 x 0.114 = 114.4; grey stays. */
+/* For weights of one channel: 77 x 0.299 + 150 x 0.587 + 29 x 0.114 = 114.4; grey stays. */
 static void
 test_images_as_luma (void)
 {
@@ -318,8 +320,8 @@ check_luma (DynoDataset *dataset, guint32 side, guint64 n_samples)
     }
 }
 
-/* Arrays of bytes, channels last and first, and one sample alone; of floats they are no images, and
- * three planes are three samples of one channel. */
+/* Arrays of bytes, with channels last and first, and a single sample; arrays of floats are no
+ * images, and three planes are three samples of one channel. */
 static void
 test_arrays_as_luma (void)
 {
@@ -359,7 +361,7 @@ test_arrays_as_luma (void)
   test_folder_remove (folder);
 }
 
-/* Of a data set with labels, which keep their place. */
+/* A data set with labels, which stay with their samples. */
 static void
 test_labelled_as_luma (void)
 {

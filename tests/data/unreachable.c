@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Disks and servers that fail: no sample is bad for that, and what was interrupted goes on with the
+/* Failing disks and servers: they make no sample bad, and an interrupted epoch goes on with the
  * same batches. */
 #include "data-test.h"
 #include "dataset-class.h"
@@ -16,9 +16,9 @@
 #define SEED 2 /* field of the schema */
 
 static struct {
-  gint gone;      /* atomic: no sample can be had */
-  gint gone_from; /* so many decodings from now on; < 0: never */
-  gint alone;     /* this sample cannot be had; -1: none */
+  gint gone;      /* atomic: no sample can be read */
+  gint gone_from; /* number of decodings after which the data are gone; < 0: never */
+  gint alone;     /* this sample cannot be read; -1: none */
   gint once;      /* decoding this sample fails the first time; -1: none */
 } disk;
 
@@ -118,7 +118,7 @@ load_disk (guint workers)
   return loader;
 }
 
-/* The batches that can be had from here on, folded into hash; how many. */
+/* Returns the number of batches that can be read from here on, and their hash. */
 static guint
 fold (DynoLoader *loader, guint64 *hash, GError **error)
 {
@@ -155,7 +155,7 @@ test_outage_changes_no_batch (void)
         g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE);
         g_assert_nonnull (strstr (error->message, "gone"));
         g_clear_error (&error);
-        /* Still gone: a wait finds that out and takes nothing. */
+        /* The data are still gone: a wait detects this and takes no batch. */
         dyno_loader_start_epoch (loader, 1, n);
         g_assert_false (dyno_loader_wait (loader, NULL, &error));
         g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE);
@@ -170,7 +170,7 @@ test_outage_changes_no_batch (void)
       }
 }
 
-/* A bad sector: the rest can be had, so it is the sample's. */
+/* After a bad sector other samples can be read, so the sample is bad. */
 static void
 test_one_sample_alone_is_bad (void)
 {
@@ -205,7 +205,7 @@ test_what_comes_back_at_once_is_read (void)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* The descriptor of this process that is of path; -1: none. */
+/* The descriptor of this process for path; -1: none. */
 static int
 find_descriptor (const char *path)
 {
@@ -219,7 +219,8 @@ find_descriptor (const char *path)
   return -1;
 }
 
-/* As after a disk was unplugged and plugged in: the path is good again, the descriptor never. */
+/* As after a disk was unplugged and plugged in again: the path is valid again, the old descriptor
+ * is not. */
 static void
 test_dead_descriptor_is_opened_again (void)
 {
@@ -243,7 +244,7 @@ test_dead_descriptor_is_opened_again (void)
   dataset = test_open (x);
   g_assert_true (dyno_dataset_probe (dataset, 3, NULL));
   fd = find_descriptor (x);
-  g_assert_cmpint (dup2 (dead, fd), ==, fd); /* whose lowest addresses give EIO */
+  g_assert_cmpint (dup2 (dead, fd), ==, fd); /* reading its lowest addresses gives EIO */
   g_assert_true (dyno_dataset_decode (dataset, 2, 1, 1, fields, scratch, &error));
   g_assert_no_error (error);
   g_assert_cmpmem (out, sizeof out, data + 12, sizeof out);
@@ -252,7 +253,7 @@ test_dead_descriptor_is_opened_again (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE);
   test_has_words (error, "X.npy|Input/output error");
   g_assert_false (dyno_dataset_probe (dataset, 3, NULL));
-  /* Another file in its place is not taken for it. */
+  /* Another file at the same path is not accepted. */
   g_assert_true (dyno_npy_write (x, "f4", 2, (guint64[]){ 5, 6 }, data, NULL));
   g_clear_error (&error);
   g_assert_false (dyno_dataset_decode (dataset, 2, 1, 1, fields, scratch, &error));

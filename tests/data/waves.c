@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in sequences: lengths, pads, and the same for any machine and any workers. */
+/* The built-in sequences: lengths, padding, equal on any machine and with any workers. */
 #include "data-test.h"
 #include "hash.h"
 #include "loader-test.h"
@@ -29,7 +29,7 @@ test_schema (void)
   g_assert_cmpuint (info->n_classes, ==, 4);
 }
 
-/* Lengths differ, from half of the longest up to it; values lie before, pad behind. */
+/* Lengths vary from half of the longest to the longest; values come first, padding after them. */
 static void
 test_lengths_and_pads (void)
 {
@@ -55,7 +55,7 @@ test_lengths_and_pads (void)
           g_assert_cmpint (dyno_dataset_get_label (dataset, n), ==, (gint32) n % 3);
           n_lengths += !seen[length];
           seen[length] = TRUE;
-          /* Noise makes all but a few of the values other than 0. */
+          /* Because of noise, only a few of the values are 0. */
           g_assert_true (values[2 * length - 1] != 0 || values[2 * length - 2] != 0);
           for (gint k = 0; k < 2 * 33; k++)
             g_assert_true (k < 2 * length ? values[k] > -2 && values[k] < 2 : values[k] == 0);
@@ -75,7 +75,7 @@ test_deterministic (void)
   DynoLoaderParams params = { .batch = 16, .seed = 3, .shuffle = TRUE, .persistent = TRUE };
   guint64 first = fold_new (dataset, params, 0);
 
-  /* A stored value: the same on every machine. */
+  /* A stored value, which is the same on every machine. */
   g_assert_cmphex (first, ==, G_GUINT64_CONSTANT (0xb6ac7d8420f0987c));
   g_assert_cmphex (fold_new (again, params, 0), ==, first);
   g_assert_cmphex (fold_new (other, params, 0), !=, first);

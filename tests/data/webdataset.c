@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* WebDataset shards: samples of members that share a name, labels in all their forms, and what is
- * missing. */
+/* WebDataset shards: samples of members that share a name, all forms of labels, and missing
+ * members. */
 #include "archive-test.h"
 #include <string.h>
 
@@ -28,7 +28,7 @@ put (const char *folder, const char *name, GByteArray *tar)
   return path;
 }
 
-/* A shard of n samples of class i % 2, the image before or after its label. */
+/* A shard of n samples of class i % 2, with the image before or after its label. */
 static char *
 put_shard (const char *folder, const char *name, guint n, guint first)
 {
@@ -219,9 +219,9 @@ test_broken_shards (void)
   test_folder_remove (folder);
 }
 
-/* What a packed set says of its samples: pieces that cannot be are refused before anything of their
- * size is allocated, whole images and pieces live together, and the order is that of the source
- * where every sample has a place. */
+/* The description of a packed set's samples: impossible pieces are refused before anything of their
+ * size is allocated, whole images and pieces may be mixed, and the order is that of the source
+ * where every sample has an index. */
 static void
 test_pieces_and_places (void)
 {
@@ -261,13 +261,13 @@ test_pieces_and_places (void)
       g_assert_cmpfloat (dyno_dataset_get_values (dataset, i)[0], ==, 2 - i);
       g_assert_true (
           dyno_dataset_decode (dataset, i, 8, 6, (gpointer[]){ pixels, &value }, scratch, NULL));
-      /* the piece lies in the brighter half, a whole image ends in the darker one */
+      /* the piece is in the brighter half, a whole image ends in the darker half */
       g_assert_cmpint (ABS (pixels[7 * 3] - (i == 1 ? 70 : 50)), <, 6);
     }
   test_folder_remove (folder);
 }
 
-/* What another program means by crop_xywh is not known: the whole image is the sample. */
+/* The meaning of other programs' crop_xywh is unknown, so the whole image is the sample. */
 static void
 test_pieces_of_other_programs (void)
 {
@@ -295,14 +295,14 @@ test_pieces_of_other_programs (void)
   test_folder_remove (folder);
 }
 
-/* Members with more than an ending after the key: the plainest image and label of a sample count, in
- * whatever order they come. */
+/* Members with more than one suffix after the key: of several images or labels of a sample, the one
+ * without an extra suffix or with a known one counts, in any order of members. */
 static void
 test_dotted_members (void)
 {
   static const struct {
     const char *name;
-    guint8 red; /* of an image; 0: text */
+    guint8 red; /* of an image; 0: a text */
     const char *text;
   } members[] = {
     { "v1.0/0.input.jpg", 40, NULL },      { "v1.0/0.target.cls", 0, "7" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file in memory, opened as a data set of whatever format its content says, and its first samples
- * decoded; whatever became of it, no descriptor stays open. */
+/* A file in memory is opened as a data set of the format that its content has, and its first
+ * samples are decoded; no descriptor stays open, whatever happens. */
 #include "dataset.h"
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: probing, and decoding of those that are small, whole and a crop of them. */
+/* Images: probing, and for small ones decoding of the whole and of a crop. */
 #include "crop.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of JSON: values are read by their kind, or skipped, and both ways end alike; nothing
- * past the text is read, and texts are UTF-8 without zeros. */
+/* The JSON reader: values are read by their type, or skipped, with the same outcome; no byte past
+ * the text is read, and strings are UTF-8 without zeros. */
 #include "jsonread.h"
 #include <string.h>
 
@@ -19,7 +19,7 @@ read_string (DynoJsonReader *reader, GError **error)
   return TRUE;
 }
 
-/* An integer by a reader of its own too, which may refuse what is a number. */
+/* An integer is also read by the integer function, which may refuse a number. */
 static gboolean
 read_number (DynoJsonReader *reader, GError **error)
 {
@@ -69,7 +69,7 @@ read_value (DynoJsonReader *reader, const char *key, gpointer data, GError **err
 int
 LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
 {
-  /* Exactly as long as the text: it need not end with a zero. */
+  /* The buffer has exactly the length of the text, since the text need not end with a zero. */
   g_autofree char *text = g_memdup2 (data, size);
   g_autoptr (GError) read_error = NULL, skip_error = NULL;
   DynoJsonReader reader, skipper;

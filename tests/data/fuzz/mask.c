@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files beside images: masks, names of their classes, and annotations of COCO.  The first byte
- * chooses one. */
+/* The files beside images: masks, the names of their classes, and COCO annotations.  The first byte
+ * chooses one of them. */
 #include "cocofile.h"
 #include "mask.h"
 #include "masknames.h"

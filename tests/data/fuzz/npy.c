@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The .npy header: whatever is accepted must lie within the file. */
+/* The .npy header: the data of an accepted header must lie within the file. */
 #include "npyfile.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);

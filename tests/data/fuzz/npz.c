@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy archives, through a file in memory: opened as a data set, and its first samples decoded. */
+/* NumPy archives: a file in memory is opened as a data set, and its first samples are decoded. */
 #include "dataset-class.h"
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Models of ONNX: whatever is accepted as a whole is sorted, and every byte of its tensors is read;
- * and the same bytes as weights, of which nodes are not looked at. */
+/* ONNX models: an accepted model is sorted, and every byte of its tensors is read; the same bytes
+ * are also read as weights, without the nodes. */
 #include "model.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
 
-/* Each value that a node reads is made before it, or by no node. */
+/* Each value that a node reads is computed before it, or by no node. */
 static void
 check_order (const DynoOnnxModel *model)
 {

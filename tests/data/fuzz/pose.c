@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BIWI's text of a pose: what is accepted gives angles within a turn. */
+/* BIWI's pose text: accepted text gives angles within a full turn. */
 #include "headpose.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's files: a zip of a pickle as it is, or, where it is none, the pickle of one; every byte of
+/* PyTorch's files: the input is a zip file with a pickle, or else the pickle of one; every byte of
  * every accepted tensor is read. */
 #include "pickle.h"
 #include "pth.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What weights say of themselves: an object is timm's config.json, all else lines of the metadata, a
- * key and a tab before each value.  What is accepted is described, and written as it is read. */
+/* The description in a weights file: an object is timm's config.json, any other input is lines of
+ * metadata, with a key and a tab before each value.  Accepted metadata are described, and written
+ * back. */
 #include "safetensors-private.h"
 #include "timmnames.h"
 #include "weightsinfo.h"
