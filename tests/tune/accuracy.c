@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the best validation with trials that are made up: a value for each settings, number
- * of epochs and seed, and a clock that the trials move. */
+/* The search for the best validation with simulated trials: a value for each combination of
+ * settings, number of epochs and seed, and a clock that the trials advance. */
 #include "accuracyfile.h"
 #include "accuracyverdict.h"
 #include "file.h"
@@ -21,13 +21,15 @@ typedef struct {
   DynoParamSpace space;
   DynoMetricInfo metric;
   double clock, best_lr, noise;
-  double diverges_from; /* this learning rate, in terms of SGD; 0: none does */
-  double own_bonus;     /* of the job's own settings */
-  guint fails_at;       /* this run, from 1, ends the search with an error; 0: none */
-  guint cancels_at;     /* this run, from 1; 0: none */
-  gboolean others_fail; /* all but the job's own settings, and not for their values */
+  /* Trials diverge from this learning rate on, in terms of SGD; 0: none does. */
+  double diverges_from;
+  double own_bonus; /* added for the job's own settings */
+  guint fails_at;   /* this run, counted from 1, ends the search with an error; 0: none */
+  guint cancels_at; /* this run, counted from 1, cancels the search; 0: none */
+  /* All runs fail but those of the job's own settings, and not because of their values. */
+  gboolean others_fail;
   guint n_begun;
-  GPtrArray *ended; /* DynoAccuracyRun, copies */
+  GPtrArray *ended; /* DynoAccuracyRun, copied */
   GCancellable *cancellable;
 } World;
 
@@ -65,7 +67,7 @@ get_rate (const DynoSettings *s)
          / dyno_optimizer_get_info ((DynoOptimizer) s->optimizer)->usual_lr;
 }
 
-/* 0..1: the nearer the learning rate is to the best the higher, and higher with more epochs. */
+/* 0..1, which rises with the nearness of the learning rate to the best, and with the epochs. */
 static double
 measure (const World *w, const DynoAccuracyRun *run)
 {
@@ -161,11 +163,11 @@ test_finds_and_proves (void)
   g_assert_true (rate > 0.1 && rate < 0.4);
   g_assert_cmpuint (r->contenders[0].gain.n, ==, DYNO_ACCURACY_MOST_SEEDS);
   g_assert_true (strstr (r->text, "proven on 10 seeds"));
-  /* ln 10 away from the best: 0.106 less */
+  /* ln 10 away from the best rate: 0.106 less */
   g_assert_cmpfloat (r->contenders[0].gain.mean, >, 0.08);
   g_assert_cmpfloat (r->contenders[0].gain.mean, <, 0.12);
   g_assert_cmpfloat (w.clock, <=, 6000);
-  /* Only the learning rate counts, and others go along with it. */
+  /* Only the learning rate has an effect, and no other parameter exceeds its importance. */
   for (guint i = 0; i < w.space.n; i++)
     if (strcmp (w.space.params[i].key, "lr") == 0)
       lr = r->importance[i];
@@ -175,9 +177,9 @@ test_finds_and_proves (void)
   g_assert_cmpfloat (lr, >, others);
 }
 
-/* Trials that were promoted are all good; the estimator has to know of the others too, or it looks
- * for what is unlike the good ones.  Over ten seeds, of the trials after the 20th most are within a
- * factor of 6 of the best learning rate: of a range of 900. */
+/* All promoted trials are good; without the other trials the estimator would search for settings
+ * that differ from good ones.  Over ten seeds, most trials after the 20th are within a factor of 6
+ * of the best learning rate, in a range of 900. */
 static void
 test_late_trials_are_good (void)
 {
@@ -199,8 +201,8 @@ test_late_trials_are_good (void)
   g_assert_cmpuint (near, >, n * 9 / 10);
 }
 
-/* The job's own settings come first and go through all rungs; the others' seed is the job's; seeds
- * of the final are others. */
+/* The job's own settings come first and go through all rungs; the other trials have the job's seed,
+ * and the final has other seeds. */
 static void
 test_order (void)
 {
@@ -217,7 +219,7 @@ test_order (void)
     {
       const DynoAccuracyRun *run = w.ended->pdata[i];
 
-      g_assert_true (run->final >= final); /* no search after the final */
+      g_assert_true (run->final >= final); /* no search run after the final */
       final = run->final;
       if (i < 3)
         {
@@ -228,7 +230,7 @@ test_order (void)
                         run->final              ? 9
                         : run->from_epochs == 0 ? 1
                                                 : 3 * run->from_epochs);
-      g_assert_cmpint (run->settings.epochs, ==, 9); /* the schedule spans them */
+      g_assert_cmpint (run->settings.epochs, ==, 9); /* the schedule spans all 9 epochs */
       if (!run->final)
         g_assert_cmpuint (run->seed, ==, 40);
       else
@@ -256,7 +258,7 @@ test_lower_is_better (void)
   g_assert_true (rate > 0.1 && rate < 0.4);
 }
 
-/* Nothing is better than the job's own settings, but by chance. */
+/* Only by chance is a trial better than the job's own settings. */
 static void
 test_keeps_the_own (void)
 {
@@ -272,8 +274,8 @@ test_keeps_the_own (void)
   g_assert_true (g_str_has_prefix (r->text, "Your settings stay"));
 }
 
-/* With more epochs all are better than the job's own settings were with one, and none is with as
- * many: no final. */
+/* All trials with more epochs are better than the job's own settings with one epoch, but none with
+ * equal epochs, so there is no final. */
 static void
 test_compares_equal_epochs (void)
 {
@@ -288,7 +290,7 @@ test_compares_equal_epochs (void)
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_KEEP);
 }
 
-/* All trials are equal but for noise: over 40 searches, hardly any proof. */
+/* All trials are equal but for noise: 40 searches give hardly any proof. */
 static void
 test_noise_is_no_proof (void)
 {
@@ -301,7 +303,7 @@ test_noise_is_no_proof (void)
 
       world_init (&w, 3);
       w.job->settings.seed = w.space.own.seed = 100 * seed;
-      w.noise = 1000; /* the learning rate is nothing against it */
+      w.noise = 1000; /* the effect of the learning rate is negligible */
       r = search (&w, (DynoAccuracyParams){ .seconds = 1e6, .most_trials = 10, .most_seeds = 4 });
       proven += r->verdict == DYNO_ACCURACY_PROVEN;
       others += r->n_contenders > 0;
@@ -312,7 +314,7 @@ test_noise_is_no_proof (void)
   g_assert_cmpuint (proven, <=, 4);
 }
 
-/* The end of the last run is within the time, and half of it is left to the final. */
+/* The last run ends within the time, and half of the time is left for the final. */
 static void
 test_budget (void)
 {
@@ -335,7 +337,7 @@ test_budget (void)
           if (!run->final && run->trial > 0)
             g_assert_cmpfloat (clock, <=, seconds / 2 + 1e-6);
         }
-      /* Seeds as many as fit. */
+      /* The final uses as many seeds as there is time for. */
       if (began > 0 && r->n_contenders > 0 && r->contenders[0].gain.n < DYNO_ACCURACY_MOST_SEEDS)
         g_assert_cmpfloat (seconds - clock, <, 3 * (START_S + 9 * EPOCH_S * 1.1) + 1);
     }
@@ -353,7 +355,7 @@ test_too_short (void)
   g_assert_cmpuint (w.ended->len, ==, 1);
 }
 
-/* Trials that diverge are results: they are never promoted, and the search goes on. */
+/* Diverging trials are results: they are never promoted, and the search goes on. */
 static void
 test_divergence (void)
 {
@@ -377,7 +379,7 @@ test_divergence (void)
   g_assert_cmpfloat (get_rate (&get_trial (r, r->best)->settings), <, 0.05);
 }
 
-/* The job's own settings diverge: others are tried, and one of them is the choice. */
+/* The job's own settings diverge: others are tried, and one of them is chosen. */
 static void
 test_own_diverges (void)
 {
@@ -392,11 +394,11 @@ test_own_diverges (void)
   g_assert_cmpuint (r->best, >, 0);
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_NO_FINAL);
   g_assert_true (strstr (r->text, "your settings do not train to the end"));
-  for (guint i = 0; i < r->runs->len; i++) /* there is nothing to compare with */
+  for (guint i = 0; i < r->runs->len; i++) /* no comparison is possible */
     g_assert_false (((const DynoAccuracyRun *) r->runs->pdata[i])->final);
 }
 
-/* An unreadable disk fails all trials alike, within no time. */
+/* An unreadable disk makes all trials fail at once. */
 static void
 test_failures_end_the_trials (void)
 {
@@ -410,7 +412,7 @@ test_failures_end_the_trials (void)
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_KEEP);
 }
 
-/* A proof is not measured again, and no other contender is left out for want of time. */
+/* A proof is not measured again, and no other contender is omitted for lack of time. */
 static void
 test_proof_stays (void)
 {
@@ -429,7 +431,7 @@ test_proof_stays (void)
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
   g_assert_cmpfloat (r->contenders[0].gain.half, ==, expected->contenders[0].gain.half);
   g_assert_true (r->known_proven && !expected->known_proven);
-  /* Stopped in a further trial: it was a proof, and is none now. */
+  /* Stopped in a further trial: the previous proof no longer counts. */
   w.cancels_at = w.n_begun + 1;
   g_clear_pointer (&r, dyno_accuracy_result_free);
   r = search (&w,
@@ -439,7 +441,7 @@ test_proof_stays (void)
   g_assert_true (strstr (r->text, "since the search was stopped"));
 }
 
-/* Whoever stops a final may do so when it looks well: what would be a proof is none. */
+/* A final could be stopped when it looks good, so a stopped final proves nothing. */
 static void
 test_stopped_proves_nothing (void)
 {
@@ -460,7 +462,7 @@ test_stopped_proves_nothing (void)
   g_assert_true (g_str_has_prefix (r->text, "Not proven"));
 }
 
-/* Contenders that are equal in the final keep the order of the search. */
+/* Contenders with equal results in the final keep the order of the search. */
 static void
 test_tie_goes_to_the_first (void)
 {
@@ -515,7 +517,8 @@ assert_same_runs (const GPtrArray *a, const GPtrArray *b)
     }
 }
 
-/* Stopped after each number of runs, and resumed from its file: the same runs as without a stop. */
+/* A search that is stopped after any number of runs and resumed from its file has the same runs as
+ * an uninterrupted one. */
 static void
 test_resume (void)
 {
@@ -619,7 +622,7 @@ test_file (void)
   g_assert_true (read->final && read->seed == 6 && read->from_epochs == 1 && read->epochs == 9);
   g_assert_cmpstr (read->text, ==, "=a, \"b\"\nc");
   g_assert_cmpfloat (read->settings.lr, ==, 0.7);
-  /* A killed process leaves half a line, which the next one removes. */
+  /* A killed process leaves an incomplete line, which the next one removes. */
   g_assert_true (g_file_get_contents (path, &text, &size, NULL));
   g_assert_true (g_file_set_contents (path, text, (gssize) size - 4, NULL));
   cut = dyno_accuracy_file_read (path, &error);
@@ -630,7 +633,7 @@ test_file (void)
   g_clear_pointer (&cut, dyno_accuracy_record_free);
   cut = dyno_accuracy_file_read (path, &error);
   g_assert_cmpuint (cut->runs->len, ==, 2);
-  /* A line in the middle that is damaged. */
+  /* A damaged line in the middle. */
   damaged = strstr (text, "\n0,");
   g_assert_nonnull (damaged);
   damaged[1] = 'x';
@@ -640,7 +643,7 @@ test_file (void)
   g_assert_nonnull (strstr (error->message, "run 1 cannot be read"));
   g_clear_error (&error);
   g_unlink (path);
-  g_assert_cmpint (mkfifo (path, 0600), ==, 0); /* nothing would ever come from it */
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0); /* reading it would block for ever */
   g_assert_null (dyno_accuracy_file_read (path, &error));
   g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
   g_unlink (path);
@@ -658,7 +661,7 @@ refuse_other (const DynoAccuracyRecord *record, const DynoJob *job, const char *
   g_assert_true (strstr (error->message, names));
 }
 
-/* Another data set, metric or setting is another search; workers are not. */
+/* Another data set, metric or setting makes another search; other workers do not. */
 static void
 test_other_job (void)
 {
@@ -680,7 +683,7 @@ test_other_job (void)
   refuse_other (&record, job, "accuracy", "its data");
 }
 
-/* Lines that no search has written are left out, and harm nothing. */
+/* Lines that no search has written are skipped, without effect. */
 static void
 test_foreign_runs (void)
 {
@@ -697,22 +700,22 @@ test_foreign_runs (void)
   run.seed = (guint64) w.space.own.seed;
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run)); /* twice */
-  run.epochs = 7;                                         /* no rung */
+  run.epochs = 7;                                         /* not a rung */
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
-  run.epochs = 9; /* a rung is missing before it */
+  run.epochs = 9; /* a lower rung is missing */
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
-  run.epochs = 3; /* a final that was not to its end */
+  run.epochs = 3; /* a final that did not end */
   run.final = TRUE;
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.final = FALSE;
-  run.seed = 77; /* not that of the search */
+  run.seed = 77; /* not the seed of the search */
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.seed = (guint64) w.space.own.seed;
-  run.settings.lr = 0.3; /* not those of its first rung */
+  run.settings.lr = 0.3; /* not the settings of its first rung */
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.settings = w.space.own;
   run.epochs = 1;
-  run.trial = 5; /* others are missing before it */
+  run.trial = 5; /* earlier trials are missing */
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.final = TRUE;
   g_ptr_array_add (known, dyno_accuracy_run_copy (&run));

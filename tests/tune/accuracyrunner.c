@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of a search for the best validation on the device: how a trial goes on, and what its time
- * is. */
+/* The device runs of a search for the best validation: how a trial continues, and how its time is
+ * counted. */
 #include "accuracyrunner.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -38,7 +38,7 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
-/* A part of a trial has the time of its own epochs: those before were counted when they were
+/* A part of a trial has the time of its own epochs only; earlier epochs were counted when they were
  * trained. */
 static void
 test_parts_of_a_trial_have_their_own_time (void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of a search for the best validation, with trials that are made up. */
+/* The thread of a search for the best validation, with simulated trials. */
 #include "accuracytune.h"
 #include "file.h"
 #include "preset.h"
@@ -15,12 +15,12 @@ typedef struct {
   DynoJob *job;
   char *folder;
   double clock;
-  guint n_runs, stops_at; /* stops_at: in this run, from 1; 0: never */
+  guint n_runs, stops_at; /* stops_at: stops in this run, counted from 1; 0: never */
   DynoAccuracyTune *tune;
   GPtrArray *events;
 } World;
 
-/* The nearer the rate is to 0.2 the better. */
+/* The result is better the nearer the rate is to 0.2. */
 static gboolean
 train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
 {
@@ -77,7 +77,7 @@ world_clear (World *w)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (World, world_clear)
 
-/* Until the last event. */
+/* Runs a search until its last event. */
 static void
 search (World *w, const char *metric, double minutes, gboolean resume)
 {
@@ -118,7 +118,7 @@ count (const World *w, DynoAccuracyEventType type)
   return n;
 }
 
-/* The last of a type. */
+/* The last event of a type. */
 static const DynoAccuracyEvent *
 find (const World *w, DynoAccuracyEventType type)
 {
@@ -155,7 +155,7 @@ test_events_are_snapshots (void)
   g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_BEGIN), ==, result->result->runs->len);
   g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_END), ==, result->result->runs->len);
   g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_ERROR), ==, 0);
-  /* Each as it was then. */
+  /* Each event has the state at its own time. */
   for (guint i = 0; i < w.events->len; i++)
     {
       const DynoAccuracyEvent *event = w.events->pdata[i];
@@ -177,7 +177,7 @@ test_events_are_snapshots (void)
   g_assert_cmpuint (runs->len, ==, n_ended);
 }
 
-/* A search that is stopped gives what it has, and the next one goes on with its runs. */
+/* A stopped search returns its results so far, and the next one continues its runs. */
 static void
 test_goes_on (void)
 {
@@ -234,7 +234,7 @@ test_refuses_before_a_run (void)
   assert_refused (&w, "accuracy", TRUE, "another search");
 }
 
-/* The file with these lines was changed at that time. */
+/* Writes a file with these lines and this modification time. */
 static void
 put_file (const char *place, const char *name, const char *text, gint64 time)
 {
@@ -312,7 +312,7 @@ test_lists_metrics (void)
   g_assert_no_error (error);
   for (guint i = 0; i < 2; i++)
     g_assert_cmpstr (g_array_index (metrics, DynoMetricInfo, i).name, ==, names[i]);
-  /* Each is one that a search takes, and each stands once. */
+  /* Each listed metric is one that a search accepts, and is listed once. */
   for (guint i = 0; i < metrics->len; i++)
     {
       const char *name = g_array_index (metrics, DynoMetricInfo, i).name;
@@ -325,7 +325,7 @@ test_lists_metrics (void)
       for (guint k = 0; k < i; k++)
         g_assert_cmpstr (g_array_index (metrics, DynoMetricInfo, k).name, !=, name);
     }
-  g_assert_cmpuint (metrics->len, >=, 4); /* those of the validation too */
+  g_assert_cmpuint (metrics->len, >=, 4); /* also those of the validation */
 }
 
 int

@@ -31,7 +31,7 @@ world_init (World *w)
   w->result->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
   w->result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   w->result->n_rungs = dyno_halving_list_rungs (9, w->result->rungs);
-  g_assert_cmpuint (w->result->n_rungs, ==, 3); /* 1, 3, 9 */
+  g_assert_cmpuint (w->result->n_rungs, ==, 3); /* rungs of 1, 3 and 9 epochs */
 }
 
 static void
@@ -43,7 +43,8 @@ world_clear (World *w)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (World, world_clear)
 
-/* A trial that has come through so many rungs with that value in each; NaN: it failed in the last. */
+/* Adds a trial that has completed this many rungs, with the value in each; NaN: it failed in the
+ * last one. */
 static void
 add_trial (World *w, guint n_done, double value, double lr)
 {
@@ -96,7 +97,7 @@ test_states_follow_the_search (void)
   add_trials (&w);
   run.settings = w.job->settings;
   searching = dyno_accuracy_list_rows (w.result, &run);
-  /* Six came to the first rung: the best two of them go on. */
+  /* Six trials reached the first rung, of which the best two go on. */
   assert_states (
       searching,
       (const DynoAccuracyState[]){ DYNO_ACCURACY_STATE_WHOLE, DYNO_ACCURACY_STATE_HALVED,
@@ -160,7 +161,7 @@ test_axes_have_their_scales (void)
   world_init (&w);
   add_trials (&w);
   trials = &g_array_index (w.result->trials, DynoAccuracyTrial, 0);
-  trials[1].settings.optimizer = DYNO_OPTIMIZER_ADAMW; /* which has no momentum */
+  trials[1].settings.optimizer = DYNO_OPTIMIZER_ADAMW; /* it has no momentum */
   trials[3].settings.momentum = 0.99;
   trials[4].settings.weight_decay = 0;
   rows = dyno_accuracy_list_rows (w.result, NULL);
@@ -170,31 +171,31 @@ test_axes_have_their_scales (void)
   optimizer = find_axis (&w, "optimizer");
   decay = find_axis (&w, "weight_decay");
 
-  /* From 0.01 to 5 by the logarithm. */
+  /* The axis is logarithmic from 0.01 to 5. */
   g_assert_cmpfloat (place (&w, axes, rows, 5, lr), ==, 0);
   g_assert_cmpfloat (place (&w, axes, rows, 2, lr), ==, 1);
   g_assert_cmpfloat_with_epsilon (place (&w, axes, rows, 3, lr), log (10) / log (500), 1e-9);
   g_assert_false (axes[lr].has_none);
   g_assert_cmpstr (axes[lr].ticks[0].label, ==, "0.01");
 
-  /* The last tenths and hundredths below 1 are as far apart; the higher is the higher. */
+  /* The axis is logarithmic in the distance below 1; higher momentum is placed higher. */
   g_assert_true (axes[momentum].has_none);
   g_assert_true (isnan (place (&w, axes, rows, 1, momentum)));
   g_assert_cmpfloat (place (&w, axes, rows, 3, momentum), ==, 1);
   g_assert_cmpfloat_with_epsilon (place (&w, axes, rows, 0, momentum), log (5) / log (50), 1e-9);
 
-  /* A choice has a tick for each, the first one at the foot. */
+  /* A choice has a tick for each value, the first one at the bottom. */
   g_assert_cmpuint (axes[optimizer].n_ticks, ==, axes[optimizer].param->n_choices);
   g_assert_cmpstr (axes[optimizer].ticks[0].label, ==, "sgd");
   g_assert_cmpfloat (place (&w, axes, rows, 0, optimizer), ==, 0);
   g_assert_cmpfloat (place (&w, axes, rows, 1, optimizer), ==, 0.5);
 
-  /* 0 has a place on a logarithm, below all others. */
+  /* 0 has a place on a logarithmic axis, below all other values. */
   g_assert_cmpfloat (place (&w, axes, rows, 4, decay), ==, 0);
   g_assert_cmpfloat (place (&w, axes, rows, 0, decay), >, 0.12);
   g_assert_cmpstr (axes[decay].ticks[0].label, ==, "0");
 
-  /* The value, in percent. */
+  /* The last axis is the value, in percent. */
   g_assert_null (axes[w.space.n].param);
   g_assert_true (axes[w.space.n].has_none);
   g_assert_true (isnan (place (&w, axes, rows, 2, w.space.n)));
@@ -203,7 +204,8 @@ test_axes_have_their_scales (void)
   g_assert_cmpstr (axes[w.space.n].ticks[0].label, ==, "30");
 }
 
-/* Less is better, and stands higher; the axes of one trial, and of none that has ended, are whole. */
+/* A lower value is better and is placed higher; the axes are complete for one trial, and for no
+ * ended trial. */
 static void
 test_axes_of_few_trials (void)
 {
@@ -233,7 +235,7 @@ test_axes_of_few_trials (void)
   g_assert_cmpfloat (place (&w, axes, rows, 0, w.space.n), ==, 1);
   g_assert_cmpfloat (place (&w, axes, rows, 1, w.space.n), ==, 0);
   g_assert_cmpfloat (get_row (rows, 0)->goodness, ==, 1);
-  g_assert_cmpfloat (get_row (rows, 1)->goodness, ==, 0.25); /* it has an equal */
+  g_assert_cmpfloat (get_row (rows, 1)->goodness, ==, 0.25); /* another trial is equal */
 }
 
 static void

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements in a thread of their own, of a meter that does not return before it is let go. */
+/* Measurements in a thread of their own, with a meter that does not return before it is
+ * released. */
 #include "asyncmeter.h"
 #include <math.h>
 
 typedef struct {
   DynoMeter meter;
-  gboolean waits; /* until it is let go, whatever is cancelled */
+  gboolean waits; /* until it is released, even if it is cancelled */
 } Slow;
 
 static GMutex lock;
 static GCond changed;
-static gboolean inside, let_go, freed; /* under the lock */
+static gboolean inside, let_go, freed; /* protected by the lock */
 static int n_told;                     /* atomic */
 
 static void
@@ -125,14 +126,14 @@ test_measures_as_the_other (void)
       meter->class->numerics (meter, &settings, G_MAXINT64, cancellable, &numerics, &error));
   g_assert_cmpstr (numerics.text, ==, "as good");
   dyno_numerics_clear (&numerics);
-  g_assert_null (meter->class->learn); /* as the other's */
+  g_assert_null (meter->class->learn); /* as for the inner meter */
   g_assert_cmpuint (dyno_async_meter_count_left (), ==, 0);
   dyno_meter_free (meter);
   g_assert_true (is_set (&freed));
 }
 
-/* Each in a thread of its own, whose end is waited for: none of them is left with the last hold on
- * the other, which would be freed while the process exits. */
+/* Each measurement has a thread of its own, which is joined: otherwise a thread could have the last
+ * reference to the inner meter, and free it while the process exits. */
 static void
 test_one_after_the_other (void)
 {
@@ -174,7 +175,7 @@ search (gpointer data)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_true (isnan (m.rate.median));
   g_assert_cmpuint (dyno_async_meter_count_left (), ==, 1);
-  /* The other is in use still. */
+  /* The inner meter is still in use. */
   g_assert_false (
       s->meter->class->gpu (s->meter, &settings, 1, G_MAXINT64, s->cancellable, &m, &again));
   g_assert_error (again, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -182,7 +183,8 @@ search (gpointer data)
   return NULL;
 }
 
-/* What does not end is not waited for; it tells nothing any more, and the last closes the door. */
+/* A measurement that does not end is abandoned; it reports nothing any more, and the last reference
+ * frees the meter. */
 static void
 test_left_behind (void)
 {
@@ -222,7 +224,7 @@ search_in_time (gpointer data)
   return NULL;
 }
 
-/* What ends in the time that it is given tells its own end, and is not left behind. */
+/* A measurement that ends within the grace period reports its own end, and is not abandoned. */
 static void
 test_ends_in_time (void)
 {
@@ -237,7 +239,7 @@ test_ends_in_time (void)
   g_assert_cmpint (g_atomic_int_get (&n_told), ==, 4);
 }
 
-/* Nor is what is past the end, whatever is cancelled. */
+/* A measurement past the end is not waited for either, even without cancelling. */
 static void
 test_left_at_the_end (void)
 {
@@ -246,7 +248,7 @@ test_left_at_the_end (void)
   DynoMeasurement m;
 
   dyno_settings_init (&settings);
-  dyno_async_meter_set_end (meter, 1); /* long ago */
+  dyno_async_meter_set_end (meter, 1); /* in the past */
   for (guint i = 0; i < 2; i++)
     {
       g_autoptr (GError) error = NULL;

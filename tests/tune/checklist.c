@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The check list: every item comes once, and into each state that it has by the facts that decide. */
+/* The check list: every item comes once, and in each of its states, as the facts decide. */
 #include "checklist.h"
 #include "diagnosis-test.h"
 #include <math.h>
@@ -254,7 +254,7 @@ static const struct {
   const char *id;
   Change change;
   DynoItemState state;
-  const char *words; /* that its sentence has */
+  const char *words; /* words of its sentence */
 } cases[] = {
   { "settings-recorded", healthy, DYNO_ITEM_DONE, "settings.ini" },
   { "settings-recorded", no_settings, DYNO_ITEM_OPEN, "not recorded" },
@@ -337,7 +337,7 @@ test_states (void)
     }
 }
 
-/* Each once, by list, with the next step exactly where it is not done. */
+/* Each item comes once, sorted by list, and has a next step exactly if it is not done. */
 static void
 test_items_are_whole (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a result claims, over results of thousands of made-up searches: measurements are drawn, what
- * follows from them is checked by other code than that which claims it, and the numbers of the
- * sentences are read out of them and looked for among what was measured.  Seeds are fixed. */
+/* The claims of a result, over thousands of simulated results: measurements are drawn at random,
+ * claims are checked by code other than the code that makes them, and the numbers in sentences are
+ * compared with the measurements.  Seeds are fixed. */
 #include "claims.h"
 #include "curve.h"
 #include "space.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define CASES      4000
-#define MOST_NAMED 6 /* settings that a search tries */
+#define MOST_NAMED 6 /* number of settings that a search tries */
 
-/* --- results that are made up ----------------------------------------------------------------- */
+/* --- simulated results ------------------------------------------------------------------------ */
 
 typedef struct {
   GRand *random;
@@ -85,7 +85,7 @@ draw_trial (Draw *d, DynoTuneResult *r)
     t->text = g_strdup ("the cache was still being filled");
 }
 
-/* As the search fills them: all proofs, or all trials. */
+/* Fills in the trial as the search does: all proofs, or all trials. */
 static void
 fill (Draw *d, const DynoTuneResult *r, const char *stage, guint which, DynoTrial *trial)
 {
@@ -160,7 +160,7 @@ draw_curve (Draw *d, DynoTuneResult *r)
   dyno_curve_read (curve, chance (d, 0.8) ? r->best.settings.batch_size : 0);
 }
 
-/* A race that somebody won; the present settings may have been in it. */
+/* Draws a race with a winner; the present settings may have taken part. */
 static void
 draw_race (Draw *d, DynoTuneResult *r)
 {
@@ -222,7 +222,7 @@ make_result (Draw *d)
   return r;
 }
 
-/* --- what follows, by other code --------------------------------------------------------------- */
+/* --- claims, checked by other code ------------------------------------------------------------ */
 
 static guint
 count_proofs (const DynoTuneResult *r, const DynoSettings *s, gboolean filling)
@@ -276,7 +276,7 @@ check_proof (const DynoTuneResult *r)
           high = MAX (high, t->samples_per_s);
         }
     }
-  /* What lies apart by more than the interval's whole width was never closed. */
+  /* A gap wider than the whole interval was never closed. */
   if (high > 0)
     g_assert_cmpfloat (high - low, <=, 0.2 * high + 1e-9);
   if (r->winner < 0 && !r->keep_today)
@@ -361,7 +361,7 @@ check_batches (const DynoTuneResult *r)
   g_assert_true (curve->knee == 0 || 1.1 * knee >= most);
   if (g_strcmp0 (name, "advised: within 3 %") == 0)
     {
-      /* The smallest of them, and so not below the knee. */
+      /* It is the smallest of these batches, and so not below the knee. */
       g_assert_cmpfloat (1.03 * smallest, >=, most);
       g_assert_cmpint (curve->smallest, >=, curve->knee);
       for (guint i = 0; curve->points[i].batch_size < curve->smallest; i++)
@@ -397,12 +397,12 @@ know_trial (GArray *known, const DynoTrial *t)
   know (known, (double) t->vram_bytes);
 }
 
-/* All that a sentence may speak of: what was measured, and what follows from it. */
+/* All numbers that a sentence may state: measurements, and numbers that follow from them. */
 static GArray *
 list_known (const DynoTuneResult *r)
 {
   GArray *known = g_array_new (FALSE, FALSE, sizeof (double));
-  const double others[] = { 0.03, /* what pays */
+  const double others[] = { 0.03, /* the least gain that counts */
                             DYNO_CLAIMS_CLOSED,
                             32, /* of fp32 */
                             1,
@@ -452,7 +452,7 @@ list_known (const DynoTuneResult *r)
   return known;
 }
 
-/* By how much a number with this after it is larger than what it is of. */
+/* The factor between a number that is followed by this text and the value that it states. */
 static double
 unit_of (const char *after)
 {
@@ -480,7 +480,7 @@ is_known (const GArray *known, double number, double digit, double times)
   return FALSE;
 }
 
-/* Without its sign, too. */
+/* Removes the sign, too. */
 static char *
 without_commas (const char *number)
 {
@@ -514,7 +514,7 @@ check_numbers (const DynoTuneResult *r, const char *sentence)
         digit = pow (10, -(double) strspn (point + 1, "0123456789"));
       number = g_ascii_strtod (part, NULL);
       if (strchr (part, 'e'))
-        digit = number; /* of three digits */
+        digit = number; /* three digits */
       else if (number >= 1000 && !point)
         digit = MAX (digit, 0.01 * number); /* "%.3g" */
       times = unit_of (sentence + end);
@@ -549,7 +549,7 @@ test_claims_are_consistent (void)
       limited[r->limit]++;
       g_rand_free (d.random);
     }
-  /* The draws come to all that there is. */
+  /* The draws reach every kind of claim. */
   g_assert_cmpuint (proven, >=, 20);
   for (guint i = 0; i < DYNO_TUNE_LIMIT_EXCHANGE; i++)
     g_assert_cmpuint (limited[i], >=, 20);
@@ -572,7 +572,8 @@ add (DynoTuneResult *r, const char *stage, const DynoSettings *s, double rate, d
   g_ptr_array_add (r->trials, t);
 }
 
-/* Batch 64 at 300 samples/s, present settings at 200, base line at 100: two turns of each. */
+/* A proof with batch 64 at 300 samples/s, present settings at 200 and baseline at 100, in two turns
+ * each. */
 static DynoTuneResult *
 make_proof (double half)
 {
@@ -628,8 +629,8 @@ test_whole_proof (void)
   g_assert_true (g_str_has_prefix (text, "3.00 times the base line"));
 }
 
-/* Present settings that the device has no memory for cannot be compared with: the base line is
- * enough, and why it was alone is said.  What failed otherwise might have run. */
+/* Present settings that exceed the device's memory cannot be compared with: the baseline is enough,
+ * and the reason is stated.  Settings that failed for another reason might have run. */
 static void
 test_settings_that_do_not_fit_need_no_proof (void)
 {
@@ -648,7 +649,7 @@ test_settings_that_do_not_fit_need_no_proof (void)
     }
 }
 
-/* Of an earlier search the proofs are of another time. */
+/* Proofs of an earlier search were measured at another time. */
 static void
 test_earlier_proofs_do_not_count (void)
 {
@@ -697,7 +698,8 @@ test_nothing_is_proven_without_what_it_is_compared_with (void)
     }
 }
 
-/* A goal that only one had the chance to reach, or that the present settings did not run to. */
+/* A goal that only one candidate had the chance to reach, or that the present settings did not run
+ * to, proves nothing. */
 static void
 test_goal_needs_a_race (void)
 {
@@ -721,12 +723,12 @@ test_goal_needs_a_race (void)
   g_free (settle (r));
   g_assert_cmpuint (r->missing, ==, DYNO_PROOF_TODAY);
   other->settings = r->today.settings;
-  take_proofs_away (r, &r->best.settings); /* raced, and not measured */
+  take_proofs_away (r, &r->best.settings); /* raced, but not measured */
   g_free (settle (r));
   g_assert_cmpuint (r->missing, ==, DYNO_PROOF_BEST);
 }
 
-/* 300 samples/s between 246 and 354 prove nothing, however slow all else is. */
+/* 300 samples/s between 246 and 354 prove nothing, however slow the others are. */
 static void
 test_wide_interval_proves_nothing (void)
 {
@@ -737,13 +739,13 @@ test_wide_interval_proves_nothing (void)
   g_assert_null (strstr (good, "Not proven"));
   g_assert_cmpuint (wide->missing, ==, DYNO_PROOF_INTERVAL);
   g_assert_nonnull (strstr (good, "3.00 times the base line"));
-  g_assert_null (strstr (text, "times the")); /* of a rate that is not known */
+  g_assert_null (strstr (text, "times the")); /* the rate is unknown */
   g_assert_nonnull (strstr (text,
                             "Not proven: the rate is known to be between 246 and 354 samples/s "
                             "only, and a proof needs it to ±10 %"));
 }
 
-/* A ceiling that a run exceeded is none. */
+/* A ceiling below a measured rate is no ceiling. */
 static void
 test_ceiling_is_above_what_was_measured (void)
 {
@@ -752,7 +754,7 @@ test_ceiling_is_above_what_was_measured (void)
 
   r->best.train_samples_per_s = 300;
   r->loader_ceiling = 5000;
-  r->gpu_ceiling = 290; /* within what measurements differ by */
+  r->gpu_ceiling = 290; /* within the differences of measurements */
   g_free (settle (r));
   g_assert_cmpfloat (r->gpu_ceiling, ==, 301);
   g_assert_cmpint (r->limit, ==, DYNO_TUNE_LIMIT_GPU);
@@ -785,12 +787,12 @@ test_gpu_does_not_limit_while_it_waits (void)
   g_autofree char *busy = settle (r);
   g_assert_nonnull (strstr (busy, "The device is the limit"));
   g_assert_null (strstr (busy, "of its time for data"));
-  r->best.wait_data_ms = 140; /* a host that waited longer than the step took */
+  r->best.wait_data_ms = 140; /* the host waited longer than the step took */
   g_free (settle (r));
   g_assert_cmpfloat (r->wait_share, ==, 1);
 }
 
-/* 256 ran with other settings than the best, whose curve ends at 16. */
+/* Batch 256 ran with other settings than the best, whose curve ends at 16. */
 static void
 test_largest_batch_is_one_that_ran (void)
 {
@@ -810,7 +812,8 @@ test_largest_batch_is_one_that_ran (void)
   g_assert_cmpint (r->largest_fits, ==, 512);
 }
 
-/* 32 is within 3 % of the fastest, though not surely: 256 is advised, and not by that. */
+/* Batch 32 is within 3 % of the fastest, but not certainly: 256 is advised, and not because of the
+ * 3 %. */
 static void
 test_knee_and_advice_agree (void)
 {
@@ -828,7 +831,7 @@ test_knee_and_advice_agree (void)
   dyno_curve_read (&curve, 256);
   g_assert_cmpint (curve.knee, ==, 32);
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: within 3 %");
-  points[1].samples_per_s = 800; /* each doubling brings less than 10 %, all of them more */
+  points[1].samples_per_s = 800; /* each doubling gains less than 10 %, all together gain more */
   points[2].samples_per_s = 870;
   dyno_curve_read (&curve, 256);
   g_assert_cmpint (curve.knee, ==, 256);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a diagnosis claims, over thousands of made-up runs: phases add up, ceilings are above the
- * rate, the verdict is about the phase that takes most, and every share is one.  Seeds are fixed. */
+/* The claims of a diagnosis, over thousands of simulated runs: phases add up, ceilings are above
+ * the rate, the verdict names the longest phase, and every share is between 0 and 1.  Seeds are
+ * fixed. */
 #include "diagnosis-test.h"
 #include <math.h>
 #include <string.h>
@@ -83,7 +84,7 @@ fill_parts (const DynoPhases *p, double *parts)
   parts[ENDS] = (p->validation_ms + p->saving_ms) / p->step_ms;
 }
 
-/* The phase that a verdict is about; N_PARTS: about none. */
+/* The phase that a verdict names; N_PARTS: none. */
 static guint
 find_subject (const char *verdict)
 {
@@ -119,8 +120,8 @@ check_phases (const DynoDiagnosis *d)
   g_assert_cmpfloat_with_epsilon (sum, 1, 1e-9);
 }
 
-/* A phase in which the device does not compute is what limits, and the longest of them; computing is
- * only where none takes more of the time. */
+/* The longest phase without computing is the limit; computing is the limit only if no other phase
+ * takes more time. */
 static void
 check_verdict (const DynoDiagnosis *d)
 {
@@ -130,7 +131,8 @@ check_verdict (const DynoDiagnosis *d)
   fill_parts (&d->phases, parts);
   if (subject == N_PARTS)
     return;
-  if (g_str_has_prefix (d->verdict, "Starting")) /* the gaps between them are part of that */
+  /* The gaps between kernels are part of their start. */
+  if (g_str_has_prefix (d->verdict, "Starting"))
     parts[COMPUTES] += parts[IDLES];
   for (guint i = 0; i < N_PARTS; i++)
     {
@@ -141,7 +143,7 @@ check_verdict (const DynoDiagnosis *d)
           || (i == IDLES && dyno_diagnosis_find (d, "idle"))
           || (i == ENDS && dyno_diagnosis_find (d, "long-epoch-ends"));
 
-      if (is_named && subject != EXCHANGES) /* of which either of two is named */
+      if (is_named && subject != EXCHANGES) /* for which either of two names is used */
         g_assert_cmpfloat (parts[i], <=, parts[subject] + 1e-9);
     }
   for (guint i = 0; i < N_PARTS && subject == COMPUTES; i++)
@@ -155,7 +157,7 @@ check_ceilings (const Machine *m, const DynoDiagnosis *d)
   g_assert_false (d->loader_ceiling < d->rate);
   g_assert_false (d->gpu_ceiling < d->rate);
   g_assert_false (d->exchange_ceiling < d->rate);
-  if (d->gpu_measured) /* as it was measured, and not mended */
+  if (d->gpu_measured) /* where it was measured, and not corrected */
     g_assert_cmpfloat (d->gpu_ceiling, ==, m->in.gpu_ceiling);
   if (d->loader_measured)
     g_assert_cmpfloat (d->loader_ceiling, ==, m->in.loader_ceiling);
@@ -175,7 +177,7 @@ check_percents (const char *text)
       while (begin > text && strchr ("0123456789.", begin[-1]))
         begin--;
       if (begin == at || (begin > text && begin[-1] == '+'))
-        continue; /* a gain may be more */
+        continue; /* a gain may exceed it */
       value = g_ascii_strtod (begin, NULL);
       if (!(value >= 0 && value <= 100))
         g_error ("no share: %s", text);
@@ -265,14 +267,15 @@ test_longest_phase_limits (void)
     }
 }
 
-/* A search measured less than this run had: that is no ceiling, and not called measured. */
+/* The ceiling that a search measured is below the rate of this run, so it is neither used nor
+ * called measured. */
 static void
 test_exceeded_ceiling_is_not_measured (void)
 {
   Machine m;
   g_autoptr (DynoDiagnosis) below = NULL, above = NULL;
 
-  machine_init (&m); /* 64 samples in 10 ms, of which 9.7 are computed */
+  machine_init (&m); /* 64 samples in 10 ms, with 9.7 ms of computing */
   m.in.gpu_ceiling = m.in.loader_ceiling = 1537;
   below = diagnose (&m);
   g_assert_false (below->gpu_measured || below->loader_measured);
@@ -284,7 +287,7 @@ test_exceeded_ceiling_is_not_measured (void)
   g_assert_cmpfloat (above->gpu_ceiling, ==, 6450);
 }
 
-/* What is not computed, copied or waited for is told, where no rule knows a way. */
+/* Time that is neither computing, copying nor waiting is reported where no rule applies. */
 static void
 test_rest_is_named (void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the diagnosis judges: a run's folder or view, its sensors, what a search measured before. */
+/* The input of the diagnosis: a run's folder or view, its sensors, and earlier measurements of a
+ * search. */
 #include "base-error.h"
 #include "diagnosis-test.h"
 #include "runfacts.h"
@@ -7,7 +8,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-/* The history's ceilings are those of a search with the run's settings, data and device. */
+/* The ceilings from the history are those of a search with the run's settings, data and device. */
 static void
 test_ceilings_of_a_search (void)
 {
@@ -30,13 +31,13 @@ test_ceilings_of_a_search (void)
   trial.stage = "gpu";
   trial.samples_per_s = 9000;
   g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
-  dyno_diagnosis_input_find_ceilings (&m.in, store); /* a run that says neither model nor data */
+  dyno_diagnosis_input_find_ceilings (&m.in, store); /* a run without a model and data */
   g_assert_true (isnan (m.in.loader_ceiling) && isnan (m.in.gpu_ceiling));
   g_strlcpy (m.in.facts.model, "mlp", sizeof m.in.facts.model);
   m.in.facts.fingerprint = 77;
   dyno_diagnosis_input_find_ceilings (&m.in, store);
   g_assert_true (m.in.loader_ceiling == 5000 && m.in.gpu_ceiling == 9000);
-  /* Larger batches, of which the smallest that is nearly the fastest counts. */
+  /* Of the larger batches, the smallest one that is nearly the fastest counts. */
   g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
   for (guint i = 0; i < 4; i++)
     {
@@ -47,7 +48,7 @@ test_ceilings_of_a_search (void)
       trial.samples_per_s = rates[i];
       g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
     }
-  dyno_diagnosis_input_find_ceilings (&m.in, store); /* 1024 would not fit */
+  dyno_diagnosis_input_find_ceilings (&m.in, store); /* batch 1024 would not fit */
   g_assert_true (m.in.larger_batch == 256 && m.in.larger_ceiling == 11000);
   /* The device was measured with whole batches. */
   m.in.facts.parts = 2;
@@ -144,7 +145,7 @@ test_sources (void)
       g_assert_true (in->has_settings && in->settings.workers == 7);
       g_assert_cmpuint (in->log.n_steps, ==, 9);
       g_assert_cmpuint (in->log.whole.samples, ==, 64);
-      /* steps of which one follows the other: the file's rounding is no gap between them */
+      /* consecutive steps, whose rounding in the file counts as no gap */
       g_assert_cmpfloat (in->log.whole.gap_ms, <, 0.01);
       g_assert_cmpuint (in->sensors.n, ==, 1);
       g_assert_cmpfloat_with_epsilon (in->sensors.gpu_busy, 0.5, 1e-9);
@@ -157,7 +158,7 @@ test_sources (void)
     g_remove (files[i]);
 }
 
-/* However many steps, the stretches are few, of equal length, and lose nothing. */
+/* For any number of steps, the stretches are few, of equal length, and complete. */
 static void
 test_stretches (void)
 {
@@ -190,7 +191,7 @@ test_stretches (void)
       dyno_stretches_sum (&log, first, 2, &some);
       g_assert_cmpuint (some.n_steps, ==, 2 * log.each);
       g_assert_cmpuint (some.first_step, ==, log.stretches[first].first_step);
-      dyno_stretches_sum (&log, log.n - 1 - first, 9, &some); /* as many as there are */
+      dyno_stretches_sum (&log, log.n - 1 - first, 9, &some); /* all that there are */
       g_assert_cmpuint (some.first_step + some.n_steps, ==, 100002);
     }
   g_assert_cmpuint (sum.samples, ==, 300000);
@@ -200,7 +201,7 @@ test_stretches (void)
   g_assert_cmpfloat_with_epsilon (log.whole.gap_ms, sum.gap_ms, 1e-3);
 }
 
-/* Epochs that are worse count since the best, whenever that was; the last few are kept in their
+/* Worse epochs count since the best one, however long ago it was; the last few are stored in
  * order. */
 static void
 test_epochs (void)
@@ -230,8 +231,8 @@ test_epochs (void)
     }
 }
 
-/* What is of the last validation ends with the next step, each time; first and last loss are those
- * that their names say. */
+/* The time of the last validation ends with the next step; first and last loss are the first and
+ * the last one. */
 static void
 test_validation_and_losses (void)
 {
@@ -256,7 +257,7 @@ test_validation_and_losses (void)
   g_assert_cmpuint (log.whole.n_losses, ==, 3);
 }
 
-/* Percent become shares; what is not available changes nothing; throttling counts readings. */
+/* Percentages become shares; unavailable values change nothing; throttling counts readings. */
 static void
 test_sensors (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What limits a run: ceilings, what to change, and the gain that follows from them. */
+/* The limits of a run: ceilings, the advised change, and the gain that follows from them. */
 #include "diagnosis-test.h"
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ test_ceilings (void)
   g_assert_cmpfloat_with_epsilon (d->loader_ceiling, 4 / 0.0012, 1e-6);
   g_assert_cmpfloat_with_epsilon (d->gpu_ceiling, 64 / 0.0097, 1e-6);
   g_assert_false (d->loader_measured || d->gpu_measured);
-  /* 8 workers give 6667, just above what the device takes. */
+  /* 8 workers give 6667, slightly more than the device processes. */
   g_assert_cmpstr (d->knob, ==, "workers");
   g_assert_cmpstr (dyno_diagnosis_find (d, "cpu-bound")->value, ==, "8");
   g_assert_cmpfloat_with_epsilon (d->expected_gain, 19.7 / 9.7 - 1, 1e-6);
@@ -28,21 +28,22 @@ test_ceilings (void)
   g_assert_cmpstr (dyno_diagnosis_find (measured, "cpu-bound")->value, ==, "6");
   g_assert_cmpfloat_with_epsilon (measured->expected_gain, 6 / 0.0012 / (64 / 0.0197) - 1, 1e-6);
   g_clear_pointer (&measured, dyno_diagnosis_unref);
-  /* Measured ones are believed. */
+  /* Measured ceilings are used. */
   m.in.loader_ceiling = 5000;
   m.in.gpu_ceiling = 9000;
   measured = dyno_diagnose (&m.in);
   g_assert_true (measured->loader_measured && measured->gpu_measured);
   g_assert_true (measured->loader_ceiling == 5000 && measured->gpu_ceiling == 9000);
   g_clear_pointer (&measured, dyno_diagnosis_unref);
-  /* But for a loader that would be faster than the device, which waits for it none the less. */
+  /* A loader ceiling above that of the device is not used, since the device waits for data in spite
+   * of it. */
   m.in.loader_ceiling = 20000;
   measured = dyno_diagnose (&m.in);
   g_assert_true (!measured->loader_measured && measured->gpu_measured);
   g_assert_cmpfloat_with_epsilon (measured->loader_ceiling, 4 / 0.0012, 1e-6);
 }
 
-/* What to change of an exchange that limits, and what that brings of a step of 11 ms. */
+/* The advised change where the exchange limits, and its gain for a step of 11 ms. */
 static void
 test_exchange_advice (void)
 {
@@ -68,7 +69,7 @@ test_exchange_advice (void)
       machine_init (&m);
       exchange_for (&m, 1.3);
       m.in.facts.amp = advices[i].amp;
-      m.in.facts.matrix = FALSE; /* else AMP is advised too */
+      m.in.facts.matrix = FALSE; /* with matrix units AMP would be advised too */
       m.in.settings.exchange_half = advices[i].half;
       m.in.settings.exchange_bucket = (gint64) advices[i].bucket;
       m.in.facts.exchange_buckets = advices[i].buckets;
@@ -85,8 +86,8 @@ test_exchange_advice (void)
     }
 }
 
-/* Memory that is not page-locked is copied by the training thread first; what of that is hidden
- * behind computing costs nothing. */
+/* The training thread first copies memory that is not page-locked; a copy that is hidden by
+ * computing costs nothing. */
 static void
 test_host_copies_limit (void)
 {
@@ -110,7 +111,7 @@ test_host_copies_limit (void)
     }
 }
 
-/* Files that are cached by now are past; copies go on. */
+/* Reading files that are cached by now is over; copies go on. */
 static void
 test_copies_limit_longer_than_the_first_epoch (void)
 {
@@ -129,8 +130,8 @@ test_copies_limit_longer_than_the_first_epoch (void)
   g_assert_true (g_str_has_prefix (d->verdict, dyno_diagnosis_find (d, "transfer-bound")->text));
 }
 
-/* What a search measured at larger batches decides; else the share of the device's own rates; and
- * where nobody measured those, kernels that are hardly longer than their start. */
+/* Measurements of a search at larger batches decide; otherwise the share of the device's own rates;
+ * and without these, kernels that take hardly longer than their start. */
 static void
 test_small_batch_by_what_is_known (void)
 {
@@ -138,10 +139,10 @@ test_small_batch_by_what_is_known (void)
     guint64 larger_batch, dispatches;
     double larger, arithmetic,
         step_ms;               /* the device computes 64 samples in 9.7 ms: 6,598 a second */
-    const char *value, *words; /* NULL: it is no small batch */
+    const char *value, *words; /* NULL: not a small batch */
   } rows[] = {
     { 256, 200, 7300, 0.1, 10, "256", "a search measured 7,300 at batch 256" },
-    { 256, 200, 7200, 0.1, 10, NULL, NULL }, /* it is at the plateau, whatever its arithmetic */
+    { 256, 200, 7200, 0.1, 10, NULL, NULL }, /* on the plateau, whatever its FLOPs */
     { 0, 200, NAN, 0.29, 10, "128", "29 % of its arithmetic rate" },
     { 0, 1000, NAN, 0.31, 10, NULL, NULL },
     { 0, 590, NAN, NAN, 10, "128", "the 590 kernels of a batch take 16.4 µs each" },
@@ -180,7 +181,7 @@ test_small_batch_by_what_is_known (void)
     }
 }
 
-/* Workers beyond the cores read at the same time, but do not decode. */
+/* Workers beyond the number of cores read in parallel, but do not decode in parallel. */
 static void
 test_cores_bound_the_loader (void)
 {
@@ -193,7 +194,7 @@ test_cores_bound_the_loader (void)
   m.workers = 64;
   decoding = diagnose (&m);
   g_assert_cmpfloat_with_epsilon (decoding->rate, 64 / 0.0197, 1e-6);
-  /* 16 cores, not 64 workers, by 5 ms: what it gave in the run is more */
+  /* 16 cores at 5 ms, and not 64 workers: the measured rate of the run is higher */
   g_assert_cmpfloat_with_epsilon (decoding->loader_ceiling, decoding->rate, 1e-6);
   g_assert_nonnull (strstr (decoding->verdict, "64 workers can decode"));
   machine_init (&m);
@@ -203,11 +204,11 @@ test_cores_bound_the_loader (void)
   m.fetch_ms = 5;
   m.in.facts.cores = 1;
   reading = diagnose (&m);
-  /* 8 ms, of which 3 decode: 250 a second by two workers, and no more than 333 by any number */
+  /* 8 ms, with 3 ms of decoding: 250 a second with two workers, and at most 333 with any number */
   g_assert_cmpfloat_with_epsilon (reading->loader_ceiling, 250, 1e-6);
   g_assert_cmpstr (dyno_diagnosis_find (reading, "disk-bound")->value, ==, "4");
   g_assert_cmpfloat_with_epsilon (reading->expected_gain, 1000 / 3.0 / (4 / 0.0197) - 1, 1e-6);
-  /* A device that waits none the less is not told to go on as it is. */
+  /* A run whose device waits in spite of the loader's ceiling is not advised to stay as it is. */
   machine_init (&m);
   m.in.settings.workers = 2;
   wait_for_data (&m, 10, 0.1);
@@ -223,7 +224,7 @@ test_cores_bound_the_loader (void)
   g_assert_cmpstr (alone->knob, ==, "workers");
 }
 
-/* "Little is left for others" is nothing to say of what does not fit. */
+/* The finding "little is left for others" does not apply if the memory is exceeded. */
 static void
 test_what_does_not_fit_is_not_tight (void)
 {
@@ -239,17 +240,18 @@ test_what_does_not_fit_is_not_tight (void)
   g_assert_null (dyno_diagnosis_find (over, "memory-tight"));
 }
 
-/* Those that wait for a disk share no core: the tuner tries them, and the diagnosis agrees. */
+/* Workers that wait for a disk share no core: the tuner tries more of them, and the diagnosis
+ * agrees. */
 static void
 test_reading_workers_share_no_core (void)
 {
   static const struct {
     double fetch_ms, cpu_busy;
-    const char *value; /* advised; NULL: nothing is */
+    const char *value; /* the advised number; NULL: no advice */
   } shares[] = {
-    { 4, NAN, NULL },  /* of 5: 12.8 of 64 decode at the same time */
-    { 3, NAN, "40" },  /* 25.6 do */
-    { 4, 0.97, "16" }, /* reading is copying: no core is idle */
+    { 4, NAN, NULL },  /* of 5 ms: 12.8 of 64 workers decode at the same time */
+    { 3, NAN, "40" },  /* 25.6 decode at the same time */
+    { 4, 0.97, "16" }, /* reading takes CPU time: no core is idle */
     { 4, 0.9, NULL },  { 0, NAN, "16" },
   };
 
@@ -273,8 +275,8 @@ test_reading_workers_share_no_core (void)
     }
 }
 
-/* It is the pipeline or it was, and not both; and none that decodes many times what the device
- * takes. */
+/* The pipeline limits either now or earlier, and not both; a pipeline that decodes many times the
+ * device's rate never does. */
 static void
 test_what_is_waited_for_limits_now (void)
 {
@@ -299,7 +301,7 @@ test_what_is_waited_for_limits_now (void)
   g_assert_null (strstr (fast->verdict, "data pipeline"));
 }
 
-/* No more workers than cores: then the cache, then smaller images. */
+/* With as many workers as cores, the cache is advised, then smaller images. */
 static void
 test_cpu_bound_without_cores (void)
 {
@@ -315,13 +317,13 @@ test_cpu_bound_without_cores (void)
   g_assert_cmpfloat_with_epsilon (cached->expected_gain, 19.7 / 9.7 - 1, 1e-6);
   g_assert_nonnull (
       strstr (dyno_diagnosis_find (cached, "cpu-bound")->action, "% from the second"));
-  /* Crops of the files are others in each epoch. */
+  /* Crops of the source files differ in each epoch. */
   m.in.settings.augment_crop = 0.5;
   m.in.settings.augment_crop_from = DYNO_CROP_FROM_SOURCE;
   crops = dyno_diagnose (&m.in);
   g_assert_cmpstr (crops->knob, !=, "cache");
   m.in.settings.augment_crop = 0;
-  /* A CPU that decodes too computes faster without. */
+  /* A CPU that also decodes trains faster without the crops. */
   m.in.facts.software = TRUE;
   cpu = dyno_diagnose (&m.in);
   g_assert_nonnull (strstr (dyno_diagnosis_find (cpu, "cpu-bound")->action, "% or more from"));
@@ -331,7 +333,7 @@ test_cpu_bound_without_cores (void)
   g_assert_cmpstr (small->knob, ==, "image_size");
 }
 
-/* AMP brings no more than the loader can give. */
+/* The gain of AMP is limited by the loader. */
 static void
 test_amp_gain (void)
 {
@@ -347,7 +349,7 @@ test_amp_gain (void)
   m.in.loader_ceiling = 6400 * 1.5;
   slow_loader = dyno_diagnose (&m.in);
   g_assert_cmpfloat_with_epsilon (slow_loader->expected_gain, 0.5, 1e-6);
-  /* A device whose rates nobody has measured: the advice stands, the gain is not known. */
+  /* The rates of the device were not measured: the advice stays, the gain is unknown. */
   m.in.facts.single_flops_per_s = m.in.facts.matrix_flops_per_s = 0;
   unmeasured = dyno_diagnose (&m.in);
   g_assert_cmpstr (unmeasured->knob, ==, "amp");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the diagnosis: each is provoked past its threshold, and silent just short of it. */
+/* The rules of the diagnosis: each one applies just past its threshold, and not just before it. */
 #include "diagnosis-test.h"
 #include <math.h>
 #include <string.h>
@@ -24,7 +24,7 @@ provoke_disk (Machine *m, gboolean past)
   m->fetch_ms = past ? 0.7 : 0.6;
 }
 
-/* The cache is full before the last quarter, or a little later. */
+/* The cache is full before the last quarter, or slightly later. */
 static void
 provoke_first_epoch (Machine *m, gboolean past)
 {
@@ -233,8 +233,8 @@ provoke_overfitting (Machine *m, gboolean past)
 static const struct {
   const char *id;
   void (*provoke) (Machine *m, gboolean past);
-  const char *key, *value; /* that it advises; NULL: none */
-  gboolean verdict;        /* it is what limits, alone */
+  const char *key, *value; /* the advised setting; NULL: none */
+  gboolean verdict;        /* it is the only limit */
 } cases[] = {
   { "not-a-number", provoke_not_a_number, "clip_norm", "1", TRUE },
   { "diverged", provoke_diverged, "lr", "0.005", TRUE },
@@ -304,7 +304,7 @@ test_rule (gconstpointer data)
     }
 }
 
-/* Ranks of one host see each other there. */
+/* The ranks of one host see each other as other programs there. */
 static void
 test_ranks_beside (void)
 {
@@ -324,7 +324,7 @@ test_ranks_beside (void)
     }
 }
 
-/* One of them is "another", and one core is "one core". */
+/* Singular forms: "another", and "one core". */
 static void
 test_single_ones (void)
 {
@@ -351,8 +351,7 @@ test_single_ones (void)
     }
 }
 
-/* Every rule that is no good sign is provoked by a case above, and says where its threshold is
- * from. */
+/* Every rule, except the good signs, has a case above, and states the source of its threshold. */
 static void
 test_table (void)
 {
@@ -375,7 +374,7 @@ test_table (void)
     }
 }
 
-/* Findings stand by list, in each the worst first. */
+/* Findings are sorted by list, and within each by severity. */
 static void
 test_order (void)
 {

@@ -31,7 +31,8 @@ machine_init (Machine *m)
                                 .accumulate = 1,
                                 .parts = 1,
                                 .amp = TRUE,
-                                .sample_bytes = 1 << 20, /* 100 GiB in all: no cache would hold */
+                                /* 100 GiB in total, too much for a cache. */
+                                .sample_bytes = 1 << 20,
                                 .flops_per_sample = 5e9,
                                 .batch_dispatches = 200,
                                 .batch_bytes = 2e9,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the diagnosis share: a machine and a run on it, from which an input is made.  No
- * device, no clock, no file. */
+/* Helpers of the diagnosis tests: a machine and a run on it, from which an input is made, without a
+ * device, a clock or files. */
 #pragma once
 #include "diagnosis.h"
 
@@ -11,13 +11,13 @@ typedef struct {
   DynoDiagnosisInput in;
   guint n;
   double step_ms, wait_ms, upload_ms, host_copy_ms, forward_ms, backward_ms, optimizer_ms;
-  double decode_ms, fetch_ms; /* of a sample */
+  double decode_ms, fetch_ms; /* of one sample */
   guint workers, batch;
-  double late_factor;  /* of the last half's steps */
-  double wait_until;   /* share of the run after which no data is waited for; 0: to its end */
-  guint64 vram_growth; /* by the end */
+  double late_factor;  /* of the steps in the last half */
+  double wait_until;   /* share of the run after which no step waits for data; 0: the end */
+  guint64 vram_growth; /* by the end of the run */
   guint64 vram_all;
-  guint n_bad; /* last losses that are NaN */
+  guint n_bad; /* number of last losses that are NaN */
   double skipped_share;
   double loss0, loss1;
   guint n_epochs;
@@ -27,10 +27,11 @@ typedef struct {
 /* A healthy run on a GPU: 64 samples in 10 ms, data ahead, learning. */
 void machine_init (Machine *m);
 
-/* So many milliseconds of a step are waited for data, which a worker decodes in so many. */
+/* Each step waits this many milliseconds for data, of which a worker decodes a sample in this
+ * time. */
 void wait_for_data (Machine *m, double wait_ms, double decode_ms);
 
-/* Two ranks: the exchange takes so many milliseconds of each step that nothing hides. */
+/* Two ranks: the exchange takes this many milliseconds of each step that are not hidden. */
 void exchange_for (Machine *m, double exchange_ms);
 
 DynoDiagnosis *diagnose (Machine *m);

@@ -89,15 +89,15 @@ test_phases (void)
   g_assert_cmpfloat_with_epsilon (d->phases.forward_ms, 3.2, 1e-9);
   g_assert_cmpfloat_with_epsilon (d->phases.idle_ms, 16 - 9.7 - 5.5, 1e-9);
   g_assert_cmpfloat_with_epsilon (d->phases.validation_ms, 4 * 20 / timed, 1e-9);
-  /* the saving after the last epoch is after all that the log tells */
+  /* the saving after the last epoch is later than the log */
   g_assert_cmpfloat_with_epsilon (d->phases.saving_ms, 3 * 5 / timed, 1e-9);
   g_assert_cmpfloat_with_epsilon (sum_of_phases (&d->phases), d->phases.step_ms, 1e-9);
-  /* all of the run's clock, up to the last validation, but for the first step */
+  /* the whole of the run's clock, up to the last validation, without the first step */
   g_assert_cmpfloat_with_epsilon (d->phases.step_ms * timed,
                                   (m.in.log.end_seconds + 0.02) * 1e3 - 16, 1e-6);
 }
 
-/* What is hidden behind computing is no part of the time. */
+/* Time that is hidden by computing does not count. */
 static void
 test_phases_hidden (void)
 {
@@ -114,7 +114,8 @@ test_phases_hidden (void)
   g_assert_null (dyno_diagnosis_find (d, "cpu-bound"));
 }
 
-/* The ceilings are those of all ranks; the exchange is a phase; one process has neither. */
+/* The ceilings are those of all ranks together; the exchange is a phase; a single process has
+ * neither. */
 static void
 test_ranks (void)
 {
@@ -124,7 +125,7 @@ test_ranks (void)
   machine_init (&m);
   exchange_for (&m, 1.3);
   m.in.facts.wait_ranks_ms = 0.2;
-  m.step_ms = 11.5; /* 0.3 are idle */
+  m.step_ms = 11.5; /* 0.3 ms are idle */
   d = diagnose (&m);
   g_assert_cmpuint (d->ranks, ==, 2);
   g_assert_cmpfloat_with_epsilon (d->phases.exchange_ms, 1.5, 1e-9);
@@ -172,8 +173,8 @@ test_few_steps (void)
   g_assert_null (d->knob);
 }
 
-/* What the driver keeps is in Vulkan's count and in its heap, and in none of the sensor's: neither is
- * held against the other's total. */
+/* Memory that the driver keeps is in Vulkan's count and in its heap, and in none of the sensor's
+ * figures, so the two are not compared. */
 static void
 test_counts_of_memory (void)
 {
@@ -182,7 +183,7 @@ test_counts_of_memory (void)
   g_autoptr (DynoDiagnosis) apart = NULL, full = NULL;
 
   machine_init (&m);
-  m.vram_all = (guint64) (7.8 * gib); /* of 8 */
+  m.vram_all = (guint64) (7.8 * gib); /* of 8 GiB */
   m.in.sensors.vram_all_most = 7.3 * gib;
   m.in.sensors.vram_total = 7.5 * gib;
   apart = diagnose (&m);

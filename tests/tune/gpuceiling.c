@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The device alone: what is built once and what again, and on what data it trains. */
+/* Measuring the device without the loader: what is built once and what is rebuilt, and the data
+ * that it trains on. */
 #include "gpuceiling.h"
 #include "loader-test.h"
 #include <math.h>
 
 #define FAR (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
-static DynoDevice *device; /* of all tests: what one has compiled the next ones have */
+static DynoDevice *device; /* shared by all tests, with the kernels that it has compiled */
 
 typedef struct {
   DynoJob *job;
@@ -49,8 +50,8 @@ measure (Bench *b, DynoMeasurement *m, GError **error)
   return dyno_gpu_ceiling_measure (b->ceiling, device, &b->job->settings, 0, deadline, m, error);
 }
 
-/* Samples are decoded once for a network, some of them for any batch; what is the loader's, and
- * micro-batches that are added up, need no other. */
+/* Samples are decoded once for each network, some of them for any batch; settings of the loader,
+ * and accumulation, need no other network. */
 static void
 test_kept (void)
 {
@@ -76,7 +77,7 @@ test_kept (void)
   end (&b);
 }
 
-/* A step adds up its micro-batches. */
+/* A step accumulates its micro-batches. */
 static void
 test_accumulate (void)
 {
@@ -92,7 +93,7 @@ test_accumulate (void)
   end (&b);
 }
 
-/* Samples that cannot be read are passed over; where none can be, that is the result. */
+/* Unreadable samples are skipped; if none can be read, that is the result. */
 static void
 test_unreadable (void)
 {
@@ -114,11 +115,11 @@ test_unreadable (void)
   end (&b);
 }
 
-/* What happens while the engine is built: reports of the progress and decoded samples. */
+/* Events while the engine is built: progress reports and decoded samples. */
 static struct {
   DynoDeadline *deadline;
   gint n;    /* atomic */
-  gint last; /* the deadline comes at this one; 0: before all */
+  gint last; /* the deadline comes at this event; 0: before all */
 } events;
 
 static void
@@ -140,8 +141,8 @@ on_decode (guint64 index)
   count_event ();
 }
 
-/* A deadline may come at any moment of building: an error that says so, and the next measurement
- * is as good as any. */
+/* A deadline may come at any moment of the build: the result is an error with this reason, and the
+ * next measurement is not affected. */
 static void
 test_deadline (void)
 {
@@ -168,7 +169,7 @@ test_deadline (void)
       good =
           dyno_gpu_ceiling_measure (b.ceiling, device, &b.job->settings, 0, deadline, &m, &error);
       g_test_message ("event %d of %d: %s", last, events.n, good ? "ok" : error->message);
-      g_assert_true (good == (last > events.n)); /* it did not come to it */
+      g_assert_true (good == (last > events.n)); /* the deadline was not reached */
       if (!good)
         g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
     }

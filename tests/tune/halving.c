@@ -54,15 +54,15 @@ test_promotes_the_best_third (void)
   DynoHalvingTrial trials[] = { trial (1, 3, 0), trial (1, 1, 0), trial (1, 2, 0),
                                 trial (1, 4, 0), trial (1, 5, 0), trial (1, 6, 0) };
 
-  check (trials, 2, -1, 0); /* a third of two is none */
+  check (trials, 2, -1, 0); /* a third of two trials is none */
   check (trials, 3, 1, 1);
   trials[1].n_done = 2;
-  check (trials, 3, -1, 0); /* it is promoted once */
+  check (trials, 3, -1, 0); /* a trial is promoted once */
   check (trials, 5, -1, 0);
   check (trials, 6, 2, 1);
 }
 
-/* The higher rung comes first; there, too, by what was measured there. */
+/* A higher rung comes first, also there by the values of that rung. */
 static void
 test_higher_rung_first (void)
 {
@@ -82,7 +82,7 @@ test_ties (void)
   check (trials, 3, 1, 1);
 }
 
-/* A failure fills its rung and is never promoted, however few there are. */
+/* A failure counts in its rung and is never promoted, however few trials there are. */
 static void
 test_failures (void)
 {
@@ -94,17 +94,17 @@ test_failures (void)
   check (trials, 3, -1, 0);
 }
 
-/* A failure in a higher rung leaves the value in the lower one. */
+/* A failure in a higher rung does not change the value in the lower one. */
 static void
 test_failure_above (void)
 {
   DynoHalvingTrial trials[] = { trial (2, 1, 0), trial (1, 2, 0), trial (1, 3, 0) };
 
   trials[0].failed = TRUE;
-  check (trials, 3, -1, 0); /* the best third is the one that went on and failed */
+  check (trials, 3, -1, 0); /* the best third is the trial that was promoted and failed */
 }
 
-/* The number of trials of a rung that are better. */
+/* The number of trials in a rung with a lower loss. */
 static guint
 count_better (const DynoHalvingTrial *trials, guint n, guint rung, double loss, guint *n_here)
 {
@@ -122,8 +122,8 @@ count_better (const DynoHalvingTrial *trials, guint n, guint rung, double loss, 
   return better;
 }
 
-/* Whatever is measured: none is promoted twice, past the last rung or after it failed, and one that
- * is promoted is in the best third of its rung. */
+/* For any measurements, no trial is promoted twice, past the last rung or after it failed, and a
+ * promoted trial is in the best third of its rung. */
 static void
 test_properties (void)
 {

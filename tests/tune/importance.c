@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The importance of parameters whose effect is known. */
+/* The importance of parameters with known effects. */
 #include "importance.h"
 #include "rng.h"
 #include <math.h>
@@ -19,7 +19,8 @@ fill (double *points, guint64 seed)
     dyno_tpe_draw (&tpe, i, points + (gsize) i * 4);
 }
 
-/* The first explains most, the choice some, the two others nothing: for each of ten draws. */
+/* The first parameter explains most, the choice some, the two others nothing, in each of ten
+ * draws. */
 static void
 test_order (void)
 {
@@ -52,7 +53,7 @@ test_choice (void)
   g_assert_cmpfloat (shares[2], >, shares[1]);
 }
 
-/* It is a matter of the values that count whether there is an effect. */
+/* Half of the points have no value of the parameter; the other half shows its importance. */
 static void
 test_without_effect (void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The data pipeline alone, with a data set that misbehaves as told. */
+/* Measuring the data pipeline without the device, with a data set that has faults. */
 #include "loaderceiling.h"
 #include "loader-test.h"
 #include <math.h>
 
-#define LONG_AGO 1 /* monotonic */
+#define LONG_AGO 1 /* in monotonic time */
 #define FAR      (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
 static DynoJob *
@@ -65,8 +65,8 @@ test_measures (void)
     }
 }
 
-/* The first batch, which finds all queues empty, and three more are taken of every sample anew;
- * then four batches are decoded once, and what is measured comes out of memory. */
+/* The first batch, for which all queues are empty, and three more are read; then four batches are
+ * decoded once, and the measured ones come from memory. */
 static void
 test_cache (void)
 {
@@ -113,7 +113,7 @@ test_small (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
 }
 
-/* The moment comes by itself: nobody else cancels what is polled here. */
+/* The deadline comes by itself: no thread cancels the cancellable that is polled here. */
 static void
 test_clock (void)
 {
@@ -135,7 +135,7 @@ test_clock (void)
 static DynoDeadline *to_pass;
 static gint last_decode;
 
-/* What the clock does. */
+/* Makes the deadline pass, as the clock would. */
 static void
 pass_deadline (guint64 index)
 {
@@ -143,7 +143,7 @@ pass_deadline (guint64 index)
     g_cancellable_cancel (dyno_deadline_get_cancellable (to_pass));
 }
 
-/* No sample comes before the time is over: what is waited for ends with it. */
+/* No sample comes before the deadline, at which the wait ends. */
 static void
 test_deadline (void)
 {
@@ -165,7 +165,7 @@ test_deadline (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
 }
 
-/* One batch is taken first, and of so many more each is a window: two are enough. */
+/* One batch is taken first, and each further one is a window; two windows are enough. */
 static void
 test_deadline_with_enough (void)
 {
@@ -181,8 +181,8 @@ test_deadline_with_enough (void)
 
       odd_reset (100);
       odd.on_decode = pass_deadline;
-      last_decode = (gint) (1 + batches) * 8 + 1; /* the first of the next batch */
-      job->settings.workers = 0;                  /* this thread decodes what it takes next */
+      last_decode = (gint) (1 + batches) * 8 + 1; /* the first sample of the next batch */
+      job->settings.workers = 0;                  /* this thread decodes each batch that it takes */
       dataset = open_odd ();
       to_pass = deadline = dyno_deadline_new (FAR, NULL, &error);
       g_assert_no_error (error);
@@ -202,7 +202,7 @@ test_deadline_with_enough (void)
     }
 }
 
-/* Before anything could be measured. */
+/* The deadline passes before anything was measured. */
 static void
 test_too_late (void)
 {

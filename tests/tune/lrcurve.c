@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Curves of range tests that are made up: the best rate is known, or there is none. */
+/* Simulated curves of range tests: the best rate is known, or there is none. */
 #include "lrcurve.h"
 #include "rng.h"
 #include <math.h>
@@ -18,7 +18,7 @@ rate_at (guint step, guint steps)
   return FROM * pow (TO / FROM, (double) step / (steps - 1));
 }
 
-/* Until it diverges; with so much noise, of this seed. */
+/* Adds steps until the curve diverges, with this much noise of this seed. */
 static DynoLrCurve *
 make_curve (Shape shape, guint steps, double noise, guint64 seed)
 {
@@ -68,7 +68,8 @@ fall (double lr)
 
 /* --- smoothing -------------------------------------------------------------------------------- */
 
-/* The mean of a constant is the constant from the first step on; then each step counts a tenth. */
+/* The mean of a constant is the constant from the first step on; later each step has a weight of a
+ * tenth. */
 static void
 test_smoothing_is_corrected (void)
 {
@@ -91,22 +92,25 @@ test_smoothing_is_corrected (void)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* At four times the least smoothed loss, and no sooner. */
+/* The test ends at four times the least smoothed loss, and no sooner. */
 static void
 test_diverges_at_four_times_the_least (void)
 {
-  g_autoptr (DynoLrCurve) curve = dyno_lr_curve_new (FROM, TO, 20); /* a window of 2 */
+  g_autoptr (DynoLrCurve) curve = dyno_lr_curve_new (FROM, TO, 20); /* a smoothing window of 2 */
 
   for (guint i = 0; i < 10; i++)
     g_assert_true (dyno_lr_curve_add (curve, rate_at (i, 20), 1, FALSE));
-  g_assert_true (dyno_lr_curve_add (curve, rate_at (10, 20), 6.9, FALSE)); /* smoothed: 3.95 */
+  /* The smoothed loss is 3.95. */
+  g_assert_true (dyno_lr_curve_add (curve, rate_at (10, 20), 6.9, FALSE));
   g_assert_cmpint (curve->end, ==, DYNO_LR_END_WHOLE);
-  g_assert_false (dyno_lr_curve_add (curve, rate_at (11, 20), 4.2, FALSE)); /* 4.07 */
+  /* The smoothed loss is 4.07. */
+  g_assert_false (dyno_lr_curve_add (curve, rate_at (11, 20), 4.2, FALSE));
   g_assert_cmpint (curve->end, ==, DYNO_LR_END_DIVERGED);
   g_assert_cmpuint (curve->points->len, ==, 12);
 }
 
-/* The first steps are few to be measured against, but a loss without a number is none at any time. */
+/* The first steps are too few to compare with, but a loss that is not a number ends the test at any
+ * time. */
 static void
 test_first_steps_may_vary (void)
 {
@@ -127,7 +131,7 @@ test_first_steps_may_vary (void)
   g_assert_nonnull (strstr (s.text, "diverged in step 2 of 100"));
 }
 
-/* Updates that the loss scale took back are points as any others. */
+/* Updates that the loss scale skipped are points like any others. */
 static void
 test_skipped_steps_are_no_divergence (void)
 {
@@ -141,8 +145,8 @@ test_skipped_steps_are_no_divergence (void)
   g_assert_cmpfloat (get_point (curve, 28)->loss, ==, 2.3);
 }
 
-/* Nor are losses without a number of updates that were not made, up to three in a row: they leave no
- * trace in the mean, and none in the suggestion. */
+/* Losses that are not a number, of skipped updates, do not end the test either, up to three in a
+ * row: they do not count in the mean or the suggestion. */
 static void
 test_lost_steps_do_not_count (void)
 {
@@ -180,8 +184,8 @@ test_lost_steps_do_not_count (void)
 
 /* --- the suggestion --------------------------------------------------------------------------- */
 
-/* Smoothing delays by its window: the steepest place is found no earlier than where it is, and no
- * later than that. */
+/* Smoothing delays by its window: the steepest point is found no earlier than it is, and no later
+ * than this delay. */
 static void
 test_valley_gives_its_steepest_place (void)
 {
@@ -200,17 +204,18 @@ test_valley_gives_its_steepest_place (void)
       g_assert_cmpfloat (s.minimum, <=, 1.3);
       g_assert_cmpfloat (s.tenth, ==, s.minimum / 10);
       g_assert_cmpint (s.verdict, ==, DYNO_LR_STEEPEST);
-      g_assert_cmpfloat_with_epsilon (s.lr, s.steepest, 0.05 * s.steepest); /* two digits */
+      /* Rounded to two digits. */
+      g_assert_cmpfloat_with_epsilon (s.lr, s.steepest, 0.05 * s.steepest);
       g_assert_cmpfloat (s.fall, >, s.noise);
       g_assert_nonnull (strstr (s.text, "falls fastest"));
       g_assert_null (s.note);
     }
 }
 
-/* SGD on x^2 / 2 from x = 1: each step leaves 1 - lr of x, which is best at 1 and diverges from 2 on.
- * The rates grow by q, so that up to a rate they add up to lr q / (q - 1): the loss
- * exp (-2 lr q / (q - 1)) / 2 falls fastest at lr = (q - 1) / (2 q).  A little noise in the gradient
- * keeps x from 0, where nothing would diverge. */
+/* SGD on x^2 / 2 from x = 1: each step leaves 1 - lr of x, which is best at 1 and diverges from 2
+ * on.  The rates grow by a factor q, so the sum up to a rate is lr q / (q - 1): the loss exp (-2 lr
+ * q / (q - 1)) / 2 falls fastest at lr = (q - 1) / (2 q).  A little noise in the gradient keeps x
+ * from 0, where it would not diverge. */
 static void
 test_quadratic_learns_at_the_suggestion (void)
 {
@@ -233,10 +238,11 @@ test_quadratic_learns_at_the_suggestion (void)
   g_assert_cmpfloat (s.steepest, >=, steepest);
   g_assert_cmpfloat (s.steepest, <=, steepest * pow (q, 10));
   g_assert_cmpfloat (s.lr, <, 1);                   /* it converges, */
-  g_assert_cmpfloat (pow (1 - s.lr, 100), <, 1e-2); /* and within as many steps as were tested */
+  g_assert_cmpfloat (pow (1 - s.lr, 100), <, 1e-2); /* within the number of tested steps */
 }
 
-/* A tenth of the minimum's where the fall is steepest just before it. */
+/* A tenth of the rate of the minimum is suggested where the steepest fall is just before the
+ * minimum. */
 static void
 test_tenth_is_suggested_where_it_is_lower (void)
 {
@@ -273,8 +279,8 @@ test_rise_suggests_nothing (void)
     }
 }
 
-/* Equal losses are no fall, and of noise one in some hundred may be taken for one, also where there
- * are few steps by which to know it. */
+/* Equal losses are no fall, and noise may look like one in one of some hundred curves, also with
+ * few steps. */
 static void
 test_noise_suggests_nothing (void)
 {
@@ -300,7 +306,7 @@ test_noise_suggests_nothing (void)
   g_assert_cmpuint (mistakes[1], <=, 4);
 }
 
-/* A fall of as much as the noise of a single step is found under the smoothed one. */
+/* A fall as large as the noise of a single step is found in the smoothed losses. */
 static void
 test_fall_is_found_under_noise (void)
 {
@@ -317,7 +323,7 @@ test_fall_is_found_under_noise (void)
   g_assert_cmpuint (found, >=, 45);
 }
 
-/* Two equal slopes, and two equal losses: the lower rate. */
+/* Of two equal slopes, and of two equal losses, the lower rate is taken. */
 static void
 test_ties_go_to_the_lower_rate (void)
 {
@@ -332,7 +338,7 @@ test_ties_go_to_the_lower_rate (void)
 
       dyno_lr_curve_add (curve, FROM * pow (q, i), losses[i], FALSE);
       point = &g_array_index (curve->points, DynoLrPoint, i);
-      point->smoothed = losses[i]; /* not smoothed: ties would be none */
+      point->smoothed = losses[i]; /* not smoothed, since smoothing would break ties */
       point->lr = ldexp (1, (int) i - 20);
     }
   dyno_lr_suggest (curve, &s);
@@ -340,7 +346,7 @@ test_ties_go_to_the_lower_rate (void)
   g_assert_cmpfloat (s.steepest, ==, ldexp (1, 3 - 20));
 }
 
-/* A first loss that is low by chance is no minimum. */
+/* A first loss that is low by chance is not the minimum. */
 static void
 test_first_loss_is_no_minimum (void)
 {
@@ -386,7 +392,7 @@ test_short_curves_say_why (void)
   g_assert_nonnull (strstr (u.text, "for which there was time (20); give the test more minutes"));
 }
 
-/* What was not tested is said, beside the suggestion. */
+/* Notes beside the suggestion name the rates that were not tested. */
 static void
 test_notes_name_rates_beyond (void)
 {

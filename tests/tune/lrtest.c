@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Range tests on the device, by a clock that moves with each step. */
+/* Range tests on the device, with a clock that advances with each step. */
 #include "lrtest.h"
 #include "session.h"
 #include <math.h>
@@ -10,7 +10,7 @@
 static DynoDevice *device;
 static DynoDataset *dataset;
 
-/* Set "key=value" pairs; NULL ends them. */
+/* Sets "key=value" pairs; NULL ends them. */
 static DynoJob *G_GNUC_NULL_TERMINATED
 make_job (const char *first, ...)
 {
@@ -36,7 +36,7 @@ make_job (const char *first, ...)
   return job;
 }
 
-/* Counts the steps of all sweeps, which move the clock. */
+/* Counts the steps of all sweeps, each of which advances the clock. */
 static gint64 clock_us, step_us;
 
 static gint64
@@ -47,7 +47,7 @@ read_clock (void)
 
 typedef struct {
   guint points, steps, plans;
-  guint slow_from; /* step from which on one takes 3 s; 0: none */
+  guint slow_from; /* each step takes 3 s from this one on; 0: none */
   guint cancel_at; /* 0: never */
   GCancellable *cancellable;
 } Watched;
@@ -75,7 +75,7 @@ on_point (const DynoLrCurve *curve, const DynoLrPoint *point, gpointer data)
     g_cancellable_cancel (watched->cancellable);
 }
 
-/* A step takes so many seconds. */
+/* step_s: seconds for each step. */
 static DynoLrCurve *
 run (const DynoJob *job, DynoLrTestParams params, double step_s, Watched *watched)
 {
@@ -91,7 +91,7 @@ run (const DynoJob *job, DynoLrTestParams params, double step_s, Watched *watche
                             watched ? watched->cancellable : NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (curve->points->len, ==,
-                    ((Watched *) watch.data)->points); /* each was reported once */
+                    ((Watched *) watch.data)->points); /* each point was reported once */
   return curve;
 }
 
@@ -101,7 +101,7 @@ get_point (const DynoLrCurve *curve, guint i)
   return &g_array_index (curve->points, DynoLrPoint, i);
 }
 
-/* The rates are those that were asked for, whatever the job's schedule, up to where it diverges. */
+/* The rates are the requested ones, whatever the job's schedule, until the loss diverges. */
 static void
 test_diverges (void)
 {
@@ -117,7 +117,7 @@ test_diverges (void)
   g_assert_cmpfloat (job->settings.lr, ==, 7);
 }
 
-/* Bit for bit, whatever loads the data and however far ahead; and of another seed they differ. */
+/* Results are bit-identical for any workers and prefetch, and differ for another seed. */
 static void
 test_workers_change_no_bit (void)
 {
@@ -138,7 +138,8 @@ test_workers_change_no_bit (void)
   g_assert_cmpfloat (get_point (a, 0)->loss, !=, get_point (c, 0)->loss);
 }
 
-/* Steps of two seconds: four show that, and of the 52 s that are left 85 % hold 22 of them. */
+/* Steps of two seconds: after four steps for the estimate, 85 % of the remaining 52 s are enough
+ * for 22 steps. */
 static void
 test_steps_fit_into_the_time (void)
 {
@@ -156,20 +157,20 @@ test_steps_fit_into_the_time (void)
   g_assert_cmpuint (watched.steps, ==, 26);
   g_assert_cmpfloat (curve->seconds, ==, 52);
 
-  /* Fewer than twenty show nothing: the time ends these. */
+  /* Fewer than twenty steps show nothing, so they run until the time ends. */
   cut = run (job, params, 4, &slow);
   g_assert_cmpuint (cut->steps, ==, 20);
   g_assert_cmpint (cut->end, ==, DYNO_LR_END_TIME);
   g_assert_cmpuint (cut->points->len, ==, 11);
 
-  /* Nor is there a third sweep where the second one turns out to be slower. */
+  /* There is no third sweep either if the second one is slower than expected. */
   late = run (job, params, 2, &slower);
   g_assert_cmpuint (late->steps, ==, 22);
   g_assert_cmpint (late->end, ==, DYNO_LR_END_TIME);
   g_assert_cmpuint (late->points->len, ==, 18);
 }
 
-/* There is time for all of them: no second sweep. */
+/* There is time for all steps, so a second sweep is not needed. */
 static void
 test_enough_time_needs_one_sweep (void)
 {
@@ -183,7 +184,7 @@ test_enough_time_needs_one_sweep (void)
   g_assert_false (curve->fewer);
 }
 
-/* Steps that were asked for stay, and the time cuts them. */
+/* A requested number of steps is kept, and the time limit ends the test. */
 static void
 test_time_ends_a_test (void)
 {
@@ -241,7 +242,7 @@ test_refuses_what_cannot_be_tested (void)
   g_assert_true (dyno_lr_test_check (&(DynoLrTestParams){ 0 }, NULL));
 }
 
-/* What fails a training fails the test. */
+/* An error of the training is an error of the test. */
 static void
 test_failure_is_an_error (void)
 {

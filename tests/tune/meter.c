@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The meter of this machine, with a tiny network: what each measurement tells, how it ends, and
- * that none of them spoils the next. */
+/* The meter of this machine, with a tiny network: the results of each measurement, its end, and its
+ * independence from earlier ones. */
 #include "loader-test.h"
 #include "file.h"
 #include "meter.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LONG_AGO 1 /* monotonic */
+#define LONG_AGO 1 /* in monotonic time */
 #define FAR      (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
 typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
@@ -43,15 +43,15 @@ make_meter (const DynoJob *job)
 static void
 check_rate (const DynoEstimate *e)
 {
-  g_assert_cmpfloat (e->low, >=, 0); /* three windows on a busy machine say little */
+  g_assert_cmpfloat (e->low, >=, 0); /* three windows on a busy machine give a wide interval */
   g_assert_cmpfloat (e->median, >, 0);
   g_assert_cmpfloat (e->low, <=, e->median);
   g_assert_cmpfloat (e->median, <=, e->high);
   g_assert_cmpuint (e->n, >=, 2);
 }
 
-/* Loader, device, and both with the ends of epochs; what is held on the device is what was
- * planned, to the byte. */
+/* Loader, device, and both together with the ends of epochs; the device memory equals the plan to
+ * the byte. */
 static void
 test_measures (void)
 {
@@ -98,8 +98,8 @@ count_decoded (guint64 index)
   times_decoded[index]++;
 }
 
-/* What was read for one measurement lies in the system's memory afterwards: the next one, of equal
- * settings too, reads others. */
+/* Samples of one measurement are in the system's page cache afterwards, so the next one reads
+ * others, also with equal settings. */
 static void
 test_other_samples_each_time (void)
 {
@@ -132,8 +132,8 @@ test_other_samples_each_time (void)
   g_assert_cmpuint (more, <, once / 2);
 }
 
-/* An epoch that would take longer than is measured is ended for its validation, of which a part is
- * enough. */
+/* An epoch that would take longer than the measurement is ended early for its validation, of which
+ * a part is enough. */
 static void
 test_long_epoch (void)
 {
@@ -147,7 +147,7 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.validation_rate, >, 0);
   g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
-  /* A caller that knows the end already has the time for steps. */
+  /* A caller that already knows the end of an epoch gets the time for steps. */
   meter->steps_only = TRUE;
   g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
   check_rate (&m.rate);
@@ -156,7 +156,7 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.run_rate.median, ==, m.rate.median);
 }
 
-/* Each counts once, however often its turn came. */
+/* An unreadable sample counts once, however often it is read. */
 static void
 test_unreadable (void)
 {
@@ -185,7 +185,7 @@ test_unreadable (void)
   odd.bad_every = 0;
 }
 
-/* Where training waits for a slow disk, its validation is not waited for as well. */
+/* Where training waits for a slow disk, there is no validation, which would wait too. */
 static void
 test_slow_disk (void)
 {
@@ -199,7 +199,7 @@ test_slow_disk (void)
   g_free (job->model);
   job->model = g_strdup ("mlp");
   odd_reset (400);
-  odd.sleep_us = 600000; /* far more than a sanitizer's step of a busy machine computes */
+  odd.sleep_us = 600000; /* far more than a step with a sanitizer computes on a busy machine */
   dataset = open_odd ();
   meter = dyno_meter_new (job, dataset, devices->pdata[0]);
   meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error);
@@ -209,11 +209,13 @@ test_slow_disk (void)
   g_assert_cmpfloat (m.validation_rate, ==, m.rate.median);
   g_assert_cmpfloat (m.epoch_overhead_s, ==, 0);
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
-  /* The first step, three that are measured, what was decoded ahead; a validation has nine. */
+  /* The first step, three measured ones, and samples that were decoded ahead; a validation has
+   * nine. */
   g_assert_cmpint (odd.decodes, <=, 4 * 8);
 }
 
-/* A trial waits for its cache where it is told to; else it says that the cache was not full. */
+/* A trial waits for its cache if this is requested; otherwise it reports that the cache was not
+ * full. */
 static void
 test_cache_is_filled_first (void)
 {
@@ -236,8 +238,8 @@ test_cache_is_filled_first (void)
   check_rate (&m.rate);
 }
 
-/* A budget that it does not fit is a result, told with what would; so is a lower one afterwards
- * that it fits. */
+/* Settings that exceed the budget are a result, with advice; a later measurement with a sufficient
+ * budget succeeds. */
 static void
 test_budget (void)
 {
@@ -292,8 +294,8 @@ test_ends (void)
     }
 }
 
-/* A loss that is not finite is a result of the trial; the device alone, which learns nothing, is
- * measured all the same. */
+/* A non-finite loss is a result of the trial; the device ceiling, which needs no learning, is
+ * measured nevertheless. */
 static void
 test_diverged (void)
 {
@@ -310,7 +312,8 @@ test_diverged (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
 }
 
-/* From the same start until validation is there; as many epochs as were asked for, else. */
+/* Training from the same start until the validation reaches the goal; otherwise for the requested
+ * epochs. */
 static void
 test_learning (void)
 {
@@ -329,7 +332,7 @@ test_learning (void)
   g_assert_cmpfloat (l.samples_per_s, >, 0);
   g_assert_true (dyno_learning_goal_parse ("accuracy=1", &goal, &error));
   goal.most_epochs = 2;
-  goal.value = 1.5; /* nothing reaches it */
+  goal.value = 1.5; /* unreachable */
   for (guint i = 0; i < 2; i++)
     {
       g_assert_true (
@@ -339,7 +342,7 @@ test_learning (void)
   g_assert_true (!l.reached && l.higher_is_better && l.is_fraction);
   g_assert_cmpuint (l.epochs, ==, 2);
   g_assert_cmpfloat (l.best, ==, again.best);
-  /* A run measures these only where it is asked to. */
+  /* A run computes these metrics only on request. */
   g_strlcpy (goal.metric, "balanced_accuracy", sizeof goal.metric);
   g_assert_true (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));
   g_assert_no_error (error);
@@ -367,13 +370,13 @@ test_goal_words (void)
       g_assert_false (dyno_learning_goal_parse (wrong[i], &goal, &error));
       g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
     }
-  g_assert_true (dyno_learning_goal_parse ("r2=-0.5", &goal, NULL)); /* it has no least value */
+  g_assert_true (dyno_learning_goal_parse ("r2=-0.5", &goal, NULL)); /* it has no lower bound */
   g_assert_true (dyno_learning_goal_parse ("accuracy=0.9", &goal, NULL));
   g_assert_cmpstr (goal.metric, ==, "accuracy");
   g_assert_cmpfloat (goal.value, ==, 0.9);
 }
 
-/* The device makes its input: there is no loader. */
+/* The device generates its input, so there is no loader. */
 static void
 test_generated (void)
 {
@@ -392,7 +395,7 @@ test_generated (void)
   g_assert_true (isnan (m.validation_rate));
 }
 
-/* A job that has a folder and files to write, and a run to go on with, touches none of them. */
+/* A job with an output folder, output files and a run to resume touches none of them. */
 static void
 test_writes_nothing (void)
 {
@@ -411,11 +414,11 @@ test_writes_nothing (void)
   g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
   g_assert_true (meter->class->gpu (meter, &job->settings, 0, FAR, NULL, &m, &error));
   g_assert_no_error (error);
-  g_assert_cmpint (g_rmdir (folder), ==, 0); /* it is empty */
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* the folder is empty */
 }
 
-/* Each measurement leaves what the driver compiled on the disk, good or bad: the search may be ended
- * before the device is.  The last test, since the folder stays. */
+/* Each measurement, successful or not, stores the compiled kernels on disk, since the search may
+ * end before the device is freed.  This is the last test, since the folder stays. */
 static void
 test_keeps_kernels (void)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdict on AMP: from curves that are made up, and from a tiny network on this device. */
+/* The verdict on AMP: from simulated curves, and from a tiny network on this device. */
 #include "numerics.h"
 #include "meter.h"
 #include <math.h>
 #include <string.h>
 
-#define LONG_AGO 1 /* monotonic */
+#define LONG_AGO 1 /* in monotonic time */
 #define FAR      (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
-/* A loss that falls from 2.3, and AMP's, off by so much of it. */
+/* A loss that falls from 2.3, and that of AMP, which differs by this share. */
 static DynoNumerics
 curves (guint n, double off, double noise)
 {
@@ -41,10 +41,11 @@ test_difference (void)
                worse = curves (48, 0.4, 0), stuck = curves (48, 3, 0);
 
   expect (&same, DYNO_NUMERICS_GOOD, "as good as");
-  expect (&noisy, DYNO_NUMERICS_GOOD, "as good as"); /* the losses differ as much by themselves */
+  expect (&noisy, DYNO_NUMERICS_GOOD, "as good as"); /* the losses vary as much themselves */
   expect (&away, DYNO_NUMERICS_WATCH, "+");
   expect (&better, DYNO_NUMERICS_WATCH, "-");
-  expect (&worse, DYNO_NUMERICS_WATCH, "+"); /* it learns: a start is chaotic */
+  /* A warning only, since a start is chaotic and AMP learns. */
+  expect (&worse, DYNO_NUMERICS_WATCH, "+");
   g_assert_cmpfloat (worse.difference, >, 0.2);
   expect (&stuck, DYNO_NUMERICS_BAD, "does not learn");
 }
@@ -60,7 +61,7 @@ test_not_finite (void)
   expect (&c, DYNO_NUMERICS_WATCH, "either");
 }
 
-/* A scale that has to come down at first is as it should be; one that goes on falling is not. */
+/* A scale that falls at first is normal; one that goes on falling is not. */
 static void
 test_scale (void)
 {
@@ -116,7 +117,7 @@ end (Bench *b)
 }
 
 /* Both start from the same weights on the same batch: the first losses differ by rounding, which
- * shows that two precisions ran. */
+ * shows that two precisions were used. */
 static void
 test_compare (void)
 {
@@ -136,7 +137,7 @@ test_compare (void)
   end (&b);
 }
 
-/* A rate at which nothing trains is no fault of AMP. */
+/* A rate at which no precision trains is not attributed to AMP. */
 static void
 test_diverges (void)
 {
@@ -152,7 +153,7 @@ test_diverges (void)
   end (&b);
 }
 
-/* A batch that only AMP has the memory for is made smaller for both. */
+/* A batch that fits only with AMP is reduced for both. */
 static void
 test_budget (void)
 {

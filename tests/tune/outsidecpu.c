@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The load of others, from lines of /proc/stat that are made up. */
+/* The CPU load of other programs, from made-up lines of /proc/stat. */
 #include "outsidecpu.h"
 #include <math.h>
 
@@ -12,8 +12,8 @@ at (const char *line, double own_s)
   return times;
 }
 
-/* Of 1000 ticks 600 were busy, 250 of them this process's; iowait is idle, steal is not, and guest
- * is in user already. */
+/* 600 of 1000 ticks were busy, 250 of them in this process; iowait counts as idle, steal does not,
+ * and guest is included in user. */
 static void
 test_share (void)
 {
@@ -21,7 +21,7 @@ test_share (void)
                end = at ("cpu  1400 20 200 5300 150 15 15 90 800 0\n", 9.5);
 
   g_assert_cmpfloat (fabs (dyno_cpu_times_get_outside (&begin, &end) - 0.35), <, 1e-9);
-  /* own time is known to the microsecond, ticks are not */
+  /* own time has microseconds, other time has ticks */
   end.own_s = 20;
   g_assert_cmpfloat (dyno_cpu_times_get_outside (&begin, &end), ==, 0);
 }
@@ -32,7 +32,7 @@ test_not_known (void)
   DynoCpuTimes begin = at ("cpu  1000 10 100 5000\n", 0), end = at ("cpu  1005 10 100 5005\n", 0),
                none = { 0 }, now;
 
-  g_assert_true (isnan (dyno_cpu_times_get_outside (&begin, &end))); /* 10 ticks */
+  g_assert_true (isnan (dyno_cpu_times_get_outside (&begin, &end))); /* only 10 ticks */
   g_assert_true (isnan (dyno_cpu_times_get_outside (&none, &end)));
   g_assert_true (isnan (dyno_cpu_times_get_outside (&begin, &none)));
   for (guint i = 0; i < 3; i++)

@@ -4,7 +4,7 @@
 #include "rng.h"
 #include <math.h>
 
-/* Of printed tables: two-sided 95 % and 99 %. */
+/* Values from printed tables: two-sided 95 % and 99 %. */
 static void
 test_quantiles (void)
 {
@@ -38,7 +38,7 @@ test_interval (void)
   g_assert_true (p.n == 0 && isnan (p.mean) && p.low < 0);
 }
 
-/* One sample more is right on each seed, as chance makes it. */
+/* Each seed classifies one more sample correctly, which may be chance. */
 static void
 test_equal_differences (void)
 {
@@ -56,8 +56,8 @@ test_equal_differences (void)
   g_assert_true (p.mean == 0 && p.low == 0 && p.high == 0);
 }
 
-/* Two settings that are equal: the intervals of both comparisons exclude 0 together in at most 5 %
- * of the searches. */
+/* Two equal settings: the intervals of both comparisons exclude 0 together in at most 5 % of the
+ * searches. */
 static void
 test_false_proofs (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The searched settings: which, and from points to settings and back. */
+/* The searched settings: their selection, and the conversion of points to settings and back. */
 #include "params.h"
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ fixture_clear (Fixture *f)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)
 
-/* set: "key=value" pairs with blanks between. */
+/* set: "key=value" pairs, separated by blanks. */
 static void
 fixture_init (Fixture *f, const char *data, const char *model, const char *set)
 {
@@ -78,7 +78,7 @@ test_conditions (void)
   g_assert_cmpint (find (&waves.space, "augment.mix"), ==, -1);
   g_assert_true (changes (&waves.space, "augment.time_mask"));
   g_assert_false (changes (&waves.space, "augment.shift"));
-  /* Values to predict, which a rotation would make wrong. */
+  /* A rotation would make these target values wrong. */
   fixture_init (&poses, "builtin:poses?size=32&samples=60", "simplecnn", "");
   g_assert_cmpint (find (&poses.space, "label_smoothing"), ==, -1);
   g_assert_cmpint (find (&poses.space, "augment.mix"), ==, -1);
@@ -86,7 +86,8 @@ test_conditions (void)
   g_assert_false (changes (&poses.space, "augment.rotate"));
 }
 
-/* Momentum counts with SGD only, and the learning rate follows the optimizer's usual one. */
+/* Momentum is searched with SGD only, and the range of the learning rate follows the optimizer's
+ * usual rate. */
 static void
 test_optimizers (void)
 {
@@ -115,7 +116,7 @@ test_optimizers (void)
                                   1e-9);
 }
 
-/* A value of the job's own that is none of the choices is one more of them. */
+/* A value of the job that is not among the choices is added to them. */
 static void
 test_own_choices (void)
 {
@@ -137,7 +138,7 @@ test_own_choices (void)
   g_assert_cmpfloat (settings.augment_cutmix, ==, 1);
 }
 
-/* The strength 0.5 is the job's own changes, 0 is none, 1 is twice as much. */
+/* Strength 0.5 gives the job's own augmentation, 0 none, 1 twice as much. */
 static void
 test_strength (void)
 {
@@ -166,7 +167,7 @@ test_strength (void)
     }
 }
 
-/* A crop of 1 is none: the usual changes are offered. */
+/* A crop of 1 is no crop, so the usual augmentation is offered. */
 static void
 test_a_whole_crop_is_none (void)
 {
@@ -179,8 +180,8 @@ test_a_whole_crop_is_none (void)
   g_assert_cmpfloat (whole.space.own_strength, ==, 0);
 }
 
-/* Each point of the space gives settings that the table and the job accept, which give the point
- * back but for rounding, and then themselves. */
+/* Each point of the space gives settings that the table and the job accept; they give the point
+ * back but for rounding, and this point gives the same settings. */
 static void
 test_points_and_back (void)
 {
@@ -239,7 +240,7 @@ test_describe (void)
   g_assert_cmpstr (none, ==, "");
   s.lr = 0.1;
   s.optimizer = DYNO_OPTIMIZER_LION;
-  s.momentum = 0.5; /* it does not count */
+  s.momentum = 0.5; /* it has no effect here */
   some = dyno_param_space_describe (&f.space, &s);
   g_assert_cmpstr (some, ==, "optimizer=lion lr=0.1");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which row of a preset a job gets, its batch at the job's size, and what of the advice a device
- * leaves out. */
+/* The row of a preset that a job gets, its batch at the job's size, and advice that a device does
+ * not follow. */
 #include "preset-file.h"
 #include "cores.h"
 #include <string.h>
@@ -22,7 +22,7 @@ find (const char *id)
   return preset;
 }
 
-/* Images of a size, or sequences of as many steps; n_values 0: of classes. */
+/* Images of this size, or sequences with this many steps; n_values 0: with classes. */
 static DynoDatasetInfo
 make_data (const char *kind, gboolean sequences, guint32 size, guint32 n_values)
 {
@@ -64,7 +64,8 @@ apply_batch (const DynoPreset *preset, DynoLevel level, const char *model,
   return settings.batch_size;
 }
 
-/* Each row of every preset, by a job that it is for: what dynoctl presets shows is applied. */
+/* Each row of every preset, with a job for it: the values that dynoctl presets shows are
+ * applied. */
 static void
 test_rows_by_workload (void)
 {
@@ -73,7 +74,8 @@ test_rows_by_workload (void)
     guint32 size, n_values;
     gint64 batch[3];
   } cases[] = {
-    { "rtx3060", "resnet18", "image-folder", 224, 0, { 32, 48, 64 } }, /* not TensorFlow's 16 */
+    /* Not TensorFlow's batch of 16. */
+    { "rtx3060", "resnet18", "image-folder", 224, 0, { 32, 48, 64 } },
     { "rtx3080", "resnet18", "image-folder", 512, 0, { 6, 6, 8 } },
     { "rtx3080", "resnet18", "image-folder", 224, 0, { 16, 20, 24 } },
     { "rtx3090", "resnet18", "image-folder", 512, 0, { 12, 14, 16 } },
@@ -118,7 +120,7 @@ get_row (const DynoPreset *preset, const char *model, const DynoDatasetInfo *dat
   return dyno_preset_find_row (preset, &use)->batch_safe;
 }
 
-/* The closer workload is the row's, whatever its size and its place in the file. */
+/* The row with the closer workload is used, whatever its size and its position in the file. */
 static void
 test_closest_workload (void)
 {
@@ -146,12 +148,12 @@ test_closest_workload (void)
   g_assert_cmpuint (get_row (preset, "headposes", &poses), ==, 3);
   g_assert_cmpuint (get_row (preset, "resnet18", &photos), ==, 3);
   g_assert_cmpuint (get_row (preset, "cnnlstm", &waves), ==, 4);
-  /* Of a job of which nothing is known no special row is applied. */
+  /* No special row is applied to a job of unknown kind. */
   g_assert_cmpuint (dyno_preset_find_row (preset, &nothing)->batch_safe, ==, 5);
 }
 
-/* A sequence is no side of an image: the row's batch at 16 steps, 64 and as many as an image has
- * pixels, less in proportion beyond, and never more. */
+/* The number of steps is not the side of an image: the row's batch applies at 16 steps, at 64 and
+ * at the number of an image's pixels; above, the batch falls in proportion, and it never rises. */
 static void
 test_sequences (void)
 {
@@ -180,7 +182,7 @@ test_sequences (void)
   }
 }
 
-/* No row is near 64x64 or 1024x1024: scaled by area, within limits. */
+/* No row is near 64x64 or 1024x1024, so the batch is scaled by area, within limits. */
 static void
 test_scales_by_area (void)
 {
@@ -190,7 +192,7 @@ test_scales_by_area (void)
     guint32 size;
     gint64 batch;
   } cases[] = { { DYNO_LEVEL_RECOMMENDED, 112, 192 }, /* 48 * 4 */
-                { DYNO_LEVEL_RECOMMENDED, 28, 256 },  /* 48 * 64 would only fill memory */
+                { DYNO_LEVEL_RECOMMENDED, 28, 256 },  /* 48 * 64 would only use more memory */
                 { DYNO_LEVEL_SAFE, 28, 128 },
                 { DYNO_LEVEL_MAX, 28, 512 },
                 { DYNO_LEVEL_SAFE, 1024, 1 } };
@@ -199,7 +201,7 @@ test_scales_by_area (void)
     {
       DynoDatasetInfo data = make_data ("image-folder", FALSE, cases[i].size, 0);
 
-      /* no least size of a model */
+      /* the model has no minimum size */
       g_assert_cmpint (apply_batch (preset, cases[i].level, "mlp", &data), ==, cases[i].batch);
     }
   {
@@ -207,7 +209,7 @@ test_scales_by_area (void)
 
     dyno_settings_init (&settings);
     dyno_preset_apply (preset, &(DynoPresetUse){ .level = DYNO_LEVEL_SAFE }, &settings);
-    g_assert_cmpint (settings.batch_size, ==, 32); /* no data set: as of 224x224 */
+    g_assert_cmpint (settings.batch_size, ==, 32); /* without a data set, as for 224x224 */
   }
 }
 
@@ -231,7 +233,7 @@ test_applies_a_level (void)
   g_assert_cmpint (settings.workers, ==, MIN (8, dyno_cores_count ()));
 }
 
-/* What a preset advises are the settings that the table calls so, and no other. */
+/* A preset advises exactly the settings that the table marks as such. */
 static void
 test_apply_follows_the_table (void)
 {
@@ -245,7 +247,7 @@ test_apply_follows_the_table (void)
     {
       DynoSettings settings, before;
 
-      /* From a value that differs from the advice. */
+      /* The value before differs from the advice. */
       dyno_settings_init (&before);
       if (table[i].by_preset)
         g_assert_true (dyno_settings_set_number (&before, table[i].key, table[i].maximum, NULL));
@@ -257,7 +259,8 @@ test_apply_follows_the_table (void)
     }
 }
 
-/* The budget of an emulation is what a program gets of the card; on the card it is the device's. */
+/* The budget of an emulation is the memory that a program gets on that card; on the card itself it
+ * is the device's. */
 static void
 test_budget_is_usable_memory (void)
 {
@@ -293,7 +296,7 @@ test_budget_is_usable_memory (void)
     }
 }
 
-/* 512 MiB, 2 % of large cards, an eighth of small ones. */
+/* The reserve is 512 MiB, 2 % on large cards, an eighth on small ones. */
 static void
 test_usable_memory (void)
 {
@@ -303,7 +306,7 @@ test_usable_memory (void)
   g_assert_cmpuint (dyno_preset_estimate_usable (1), ==, 1);
 }
 
-/* What a device does badly is left off; other devices follow the preset. */
+/* Features that a device executes badly stay off; other devices follow the preset. */
 static void
 test_amp (void)
 {

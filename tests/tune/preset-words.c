@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets in words: whose a value is, what an emulation means, and numbers of a guide beside
- * measured ones. */
+/* Presets in words: the origin of each value, the meaning of an emulation, and numbers of a guide
+ * beside measured ones. */
 #include "preset-file.h"
 #include "cores.h"
 #include <math.h>
@@ -40,7 +40,7 @@ make_job (const char *model)
   return job;
 }
 
-/* Whose the batch is: the guide's, Dyno's, or the row's at another size. */
+/* The origin of the batch: the guide, Dyno, or the row for another size. */
 static void
 test_batch (void)
 {
@@ -64,7 +64,7 @@ test_batch (void)
   scaled = dyno_preset_describe_batch (rtx3090, &use);
   g_assert_true (g_str_has_prefix (scaled, "Batch 256 "));
   g_assert_true (g_str_has_suffix (scaled, "derived from 64 for samples of this size"));
-  none->n_rows = 0; /* of the row the memory is left, which the preset frees no more */
+  none->n_rows = 0; /* a preset without rows; restored below */
   g_assert_null (dyno_preset_describe_batch (none, &use));
   none->n_rows = 2;
 }
@@ -102,11 +102,12 @@ test_emulation_note (void)
   g_assert_nonnull (strstr (emulated, "Emulates the 11.5 GB that a program gets of the 12 GB of "
                                       "RTX 3060 on NVIDIA H200"));
   g_assert_nonnull (strstr (limited, "only 4 GB"));
-  g_assert_nonnull (strstr (enough, "Emulates")); /* less than 12 GB, but all that counts */
+  /* Less than 12 GB, but enough for everything that counts. */
+  g_assert_nonnull (strstr (enough, "Emulates"));
   g_assert_null (dyno_preset_emulation_note (preset, &own));
 }
 
-/* The notes that there are, by a word of each. */
+/* The notes that are present, each identified by a word. */
 static char *
 list_notes (const DynoPreset *preset, const DynoPresetUse *use, const DynoSettings *settings)
 {
@@ -122,7 +123,8 @@ list_notes (const DynoPreset *preset, const DynoPresetUse *use, const DynoSettin
   return g_string_free (found, FALSE);
 }
 
-/* Of each thing that the settings follow, and of nothing that they say otherwise. */
+/* There is a note on each matter in which the settings follow the preset, and on none in which they
+ * differ. */
 static void
 test_notes (void)
 {
@@ -156,7 +158,7 @@ compare (const DynoPreset *preset, const DynoPresetUse *use, const double *measu
   return dyno_preset_compare (expected, measured);
 }
 
-/* The numbers of the guides, as they are. */
+/* The numbers of the guides are shown unchanged. */
 static void
 test_expected (void)
 {
@@ -181,7 +183,7 @@ test_expected (void)
   g_assert_null (dyno_preset_describe_expected (t4, &any));
 }
 
-/* Only of both known; of a job that it is not of there is nothing. */
+/* A comparison needs both numbers; there is none for a job of another kind. */
 static void
 test_compare (void)
 {
@@ -196,7 +198,7 @@ test_compare (void)
   g_assert_null (compare (preset, &any, measured));
   measured[DYNO_PRESET_SAMPLES_PER_S] = 412;
   measured[DYNO_PRESET_VRAM] = 3.1;
-  measured[DYNO_PRESET_EPOCH] = 9; /* of which the guide says nothing */
+  measured[DYNO_PRESET_EPOCH] = 9; /* the guide has no number for it */
   measured[DYNO_PRESET_ERROR] = 5.5;
   general = compare (preset, &any, measured);
   g_assert_cmpstr (general, ==, "412 samples/s (expected 300-500), 3.1 GB (expected 18-22)");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets: the guides' numbers as they are, files of any content, and advice into settings. */
+/* Presets: the guides' numbers are unchanged, files may have any content, and advice becomes
+ * settings. */
 #include "preset-file.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -35,7 +36,7 @@ find_row (const DynoPreset *preset, guint32 size, const char *workload)
   return NULL;
 }
 
-/* What of it is Dyno's own: "b" the recommended batch, "B" all three, "p" prefetch. */
+/* own: the values that Dyno derived: "b" the recommended batch, "B" all three, "p" prefetch. */
 static void
 check_row (const DynoPresetRow *row, guint32 low, guint32 middle, guint32 high, const char *own)
 {
@@ -51,7 +52,8 @@ check_row (const DynoPresetRow *row, guint32 low, guint32 middle, guint32 high, 
                                               : "");
 }
 
-/* The table of the guides, card by card, and by Dyno what they leave out; 0: no such row. */
+/* The table of the guides, card by card, and values that Dyno derives where the guides have none;
+ * 0: no such row. */
 static void
 test_table (void)
 {
@@ -178,7 +180,7 @@ test_this_gpu (void)
   g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET);
 }
 
-/* A batch of this GPU follows its memory, and is half as large where it computes in fp32. */
+/* The batch for the present GPU is scaled by its memory, and halved where it computes in fp32. */
 static void
 test_this_gpu_follows_its_memory (void)
 {
@@ -205,7 +207,7 @@ test_this_gpu_follows_its_memory (void)
       }
 }
 
-/* A card is known by the memory that its driver reports, whatever it is sold as. */
+/* A card is recognised by the memory that its driver reports, whatever its name. */
 static void
 test_is_device (void)
 {
@@ -214,7 +216,7 @@ test_is_device (void)
 
   g_assert_true (dyno_preset_is_device (preset, &t4));
   g_assert_false (dyno_preset_is_device (other, &t4));
-  t4.vram_bytes = (15360ULL << 20) * 87 / 100; /* of 16 GB less than 85 % */
+  t4.vram_bytes = (15360ULL << 20) * 87 / 100; /* of 16 GB, less than 85 % */
   g_assert_true (dyno_preset_is_device (preset, &t4));
   t4.vram_bytes = 8 * GIB;
   g_assert_false (dyno_preset_is_device (preset, &t4));
@@ -265,7 +267,7 @@ count_warnings (const char *text, const char *word, DynoPreset **preset)
 
 #define HEAD "[preset]\nname=Mine\nvram=6GB\n"
 
-/* A row that asks for what is not known is none: it would be applied to every job. */
+/* A row that requires something unknown is ignored, since it would otherwise apply to every job. */
 static void
 test_unknown_workloads (void)
 {
@@ -335,7 +337,7 @@ test_memory_of_a_file (void)
     { "", 6144, 5632, 0 },
     { "vram_total=6000MB\n", 6000, 5488, 0 },
     { "vram_total=6000MB\nvram_usable=5900MB\n", 6000, 5900, 0 },
-    { "vram_usable=6001MB\nvram_total=6000MB\n", 6000, 5488, 1 }, /* more than there is */
+    { "vram_usable=6001MB\nvram_total=6000MB\n", 6000, 5488, 1 }, /* more than the total */
     { "vram_total=7GB\n", 6144, 5632, 1 },
     { "vram_total=much\nvram_usable=0\n", 6144, 5632, 2 },
   };
@@ -351,7 +353,7 @@ test_memory_of_a_file (void)
     }
 }
 
-/* A key that is none is not marked as anything. */
+/* An unknown key is not marked as derived. */
 static void
 test_derived_keys (void)
 {
@@ -391,7 +393,7 @@ test_refuses_without_memory (void)
     }
 }
 
-/* Any bytes: no crash, and an error or a preset. */
+/* Random bytes give an error or a preset, and no crash. */
 static void
 test_random_bytes (void)
 {

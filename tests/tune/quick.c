@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick test: the signs of what was measured, and once the whole on this machine's device. */
+/* The quick test: the findings from its measurements, and one whole run on this machine's
+ * device. */
 #include "quick.h"
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,8 @@ find (const DynoQuick *quick, const char *id)
   return NULL;
 }
 
-/* A GPU with matrix units that trains 1000 samples/s, ten times a CPU, with data for 2000. */
+/* A GPU with matrix units that trains 1000 samples/s, ten times the rate of a CPU, with a loader of
+ * 2000 samples/s. */
 static DynoQuick *
 good_machine (void)
 {
@@ -64,7 +66,7 @@ test_bad (void)
   quick->device.type = DYNO_DEVICE_TYPE_SOFTWARE;
   quick->cores = 2;
   quick->samples_per_s = 200;
-  quick->loader_samples_per_s = 100; /* of other pictures than a CPU trains */
+  quick->loader_samples_per_s = 100; /* for other images than those that a CPU trains on */
   quick->beside_samples_per_s = 600;
   dyno_quick_judge (quick);
   g_assert_cmpuint (quick->findings->len, ==, G_N_ELEMENTS (bad));
@@ -99,8 +101,8 @@ on_progress (const char *what, double fraction, gpointer data)
     g_cancellable_cancel (watch->cancel);
 }
 
-/* Ceilings are kept, so that the second test does not measure them again. */
-/* No time is no fault of the driver; and a CPU that others used is said. */
+/* A lack of time is not attributed to the driver, and a CPU that other programs used is
+ * reported. */
 static void
 test_busy (void)
 {
@@ -153,7 +155,7 @@ test_whole (void)
   g_test_message ("predicting %g samples/s, an epoch %g s of %u samples",
                   quick->epoch.predict_samples_per_s, quick->epoch.epoch_s, quick->n_train);
   g_assert_cmpuint (quick->n_train, ==,
-                    1844); /* of 2,048 in ten classes, a tenth of each validates */
+                    1844); /* of 2,048 in ten classes, less a tenth of each for validation */
   g_assert_cmpfloat (quick->epoch.predict_samples_per_s, >, 0);
   g_assert_cmpfloat (quick->epoch.epoch_s, >, 0);
   g_assert_cmpuint (quick->findings->len, >, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One rank of several: what is added to what one process measures, what the search makes of it, and
- * what is kept of that. */
+/* One rank of several: the additions to the measurements of one process, their use by the search,
+ * and their storage. */
 #include "ranksmeter.h"
 #include "preset.h"
 #include "search-test.h"
@@ -50,7 +50,7 @@ dataset_new (const DynoJob *job)
   return dataset;
 }
 
-/* --- a meter that measures what it is told ------------------------------------------------------ */
+/* --- a meter that returns given measurements -------------------------------------------------- */
 
 static DynoMeasurement measured;
 
@@ -115,7 +115,7 @@ measure (Fixture *f, Measure function)
   return m;
 }
 
-/* Seconds that nothing hides, of a step of so many. */
+/* Seconds of the exchange that a step of this length does not hide. */
 static double
 exposed (Fixture *f, double step_s)
 {
@@ -146,7 +146,7 @@ test_rates_have_the_exchange (Fixture *f, gconstpointer data)
   g_assert_null (class->numerics);
 }
 
-/* What waits for data waits the less for them. */
+/* A step that waits for data waits less for the exchange. */
 static void
 test_data_hide_the_exchange (Fixture *f, gconstpointer data)
 {
@@ -164,7 +164,8 @@ test_data_hide_the_exchange (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (m.wait_data_ms, ==, 0);
 }
 
-/* Of an epoch each rank has its share, of training and of validation; its end it has as one. */
+/* Each rank has its share of an epoch's training and validation; the end of an epoch is the same
+ * for all. */
 static void
 test_epochs_are_shared (Fixture *f, gconstpointer data)
 {
@@ -199,7 +200,7 @@ test_memory_has_the_inbox (Fixture *f, gconstpointer data)
   g_assert_cmpuint (m.planned_bytes, ==, m.vram_bytes);
 }
 
-/* A cache of each rank of a host. */
+/* The ranks of a host each have a cache. */
 static void
 test_caches_share_a_host (Fixture *f, gconstpointer data)
 {
@@ -244,8 +245,8 @@ search_ranks (guint ranks, const DynoExchangeRate *link)
   return result;
 }
 
-/* A link so slow that the exchange takes as long as a large batch: a larger one is found, than for
- * one rank and than with a link that is not felt. */
+/* On a slow link the exchange takes as long as a large batch: the search finds a larger batch than
+ * for one rank, and than with a fast link. */
 static void
 test_search_knows_the_exchange (void)
 {
@@ -267,7 +268,7 @@ test_search_knows_the_exchange (void)
   g_assert_true (says (two, "The exchange between ranks is the limit"));
   g_assert_false (says (fast, "The exchange between ranks is the limit"));
   g_assert_cmpfloat (two->accumulate_gain, >=, 1);
-  /* What it takes alone, and what the exchange leaves of that. */
+  /* The time of the exchange by itself, and the part of it that a step does not hide. */
   g_assert_cmpfloat_with_epsilon (two->ranks.alone_seconds + two->ranks.exposed_seconds,
                                   (double) (s->batch_size * s->accumulate)
                                       * (1 - two->best.wait_data_ms / two->best.step_ms)
@@ -275,7 +276,7 @@ test_search_knows_the_exchange (void)
                                   1e-6);
 }
 
-/* --- what is kept -------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 static void
 test_trials_know_their_ranks (void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the model expects of settings that were not tried. */
+/* The model's expectations for settings that were not tried. */
 #include "ratemodel.h"
 #include <math.h>
 
@@ -59,13 +59,13 @@ test_between_and_beyond (void)
 
   g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &between), 48 / 0.068, 15);
   g_assert_cmpfloat_with_epsilon (dyno_rate_model_loader (model, &between), 600, 40);
-  /* A batch's time is a constant and so much for each sample. */
+  /* A batch takes a constant time and a time for each sample. */
   g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &beyond), 1024 / 1.044, 1);
   g_assert_cmpfloat_with_epsilon (dyno_rate_model_loader (model, &beyond), 800, 1e-6);
   g_assert_cmpfloat (dyno_rate_model_gpu (model, &below), <, 16 / 0.036);
 }
 
-/* Of AMP one point is known: it keeps its distance over the whole curve. */
+/* One point of AMP is known: its factor applies to the whole curve. */
 static void
 test_precision_by_one_point (void)
 {
@@ -78,8 +78,8 @@ test_precision_by_one_point (void)
                                   2 * dyno_rate_model_gpu (model, &fp32), 1);
 }
 
-/* Of fp32 one point is known, and AMP's samples take less: what a batch takes whatever its size is
- * the same, so fp32 is far behind where batches are large. */
+/* One point of fp32 is known, and AMP's samples take less time: the constant time of a batch is the
+ * same, so fp32 is far slower with large batches. */
 static void
 test_slower_precision_by_one_point (void)
 {
@@ -98,13 +98,14 @@ test_slower_precision_by_one_point (void)
       DynoSettings s = settings (batch, 1, FALSE);
       double rate = (double) batch / (4e-3 + (double) batch * 7.6e-4);
 
-      /* Below what was measured the curve itself is a guess. */
+      /* Below the measured batches the curve itself is an estimate. */
       g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &s), rate,
                                       (batch < 16 ? 0.1 : 1e-6) * rate);
     }
 }
 
-/* Where a trial was, its rate is expected, and little doubt; far from it, what the ceilings say. */
+/* At a trial's settings its rate is expected with little uncertainty; far from it, the ceilings
+ * decide. */
 static void
 test_trials_correct (void)
 {
@@ -122,7 +123,7 @@ test_trials_correct (void)
   g_assert_cmpfloat (sd_far, >, 1.5 * sd_at);
 }
 
-/* Loader and device share the processor: nothing overlaps, which shows in each trial. */
+/* Loader and device share the processor, so nothing overlaps, as each trial shows. */
 static void
 test_overlap_is_learned (void)
 {
@@ -141,8 +142,8 @@ test_overlap_is_learned (void)
                                   1 / (1 / 800.0 + 0.052 / 32), 20);
 }
 
-/* What is measured once more, or comes after a prediction, changes the next one; what is forgotten
- * leaves what was expected before. */
+/* A repeated or later measurement changes the next prediction; removing it restores the earlier
+ * expectation. */
 static void
 test_measured_again (void)
 {
@@ -183,7 +184,7 @@ test_measured_again (void)
       g_assert_cmpfloat (predict (model, gpu, NULL), ==, before);
       g_assert_cmpfloat (predict (model, wide, NULL), ==, wide_before);
     }
-  /* ceilings that are measured again after trials: these are seen against them */
+  /* ceilings that are measured again after trials, which are compared with them */
   dyno_rate_model_add_gpu (model, &gpu, 300);
   for (guint k = 0; k < 4; k++)
     dyno_rate_model_add_trial (model, &gpu, 290, 0.01);
@@ -202,7 +203,7 @@ test_knows_nothing (void)
 
   g_assert_cmpfloat (predict (model, s, NULL), ==, 0);
   g_assert_true (isinf (dyno_rate_model_gpu (model, &s)));
-  /* Trials alone. */
+  /* Trials only. */
   dyno_rate_model_add_trial (model, &s, 50, 0.01);
   g_assert_cmpfloat_with_epsilon (predict (model, settings (64, 2, FALSE), NULL), 50, 1);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates from the events of a run, by the clock of the test: what is promised is what the run
- * gets. */
+/* Rates from the events of a run, by the clock of the test: the predicted rate is the run's
+ * rate. */
 #include "runmeter.h"
 #include <math.h>
 #include <string.h>
 
 #define BATCH 10
 
-/* A run as it would be told: its clock, and what things take. */
+/* The timing of a simulated run, and its clock. */
 typedef struct {
   guint64 steps_per_epoch;
   double step_s, first_step_s, validation_s, saving_s;
@@ -31,7 +31,7 @@ tell_step (Run *run, DynoRunMeasure *m, double seconds)
   dyno_run_measure_step (m, &step);
 }
 
-/* steps: fewer than an epoch has where it ends early, after so many validated samples. */
+/* steps: fewer than in an epoch if it ends early, after this many validated samples. */
 static void
 tell_epoch (Run *run, DynoRunMeasure *m, guint64 steps, guint64 validated)
 {
@@ -73,7 +73,7 @@ check_run_rate (const DynoMeasurement *r, const Run *run)
   g_assert_cmpfloat (r->run_rate.high, >=, real);
 }
 
-/* Epochs of 1 to 30 steps, all of them much shorter than what is measured. */
+/* Epochs of 1 to 30 steps, all of them much shorter than the measurement. */
 static void
 test_short_epochs (void)
 {
@@ -107,7 +107,7 @@ test_short_epochs (void)
     }
 }
 
-/* One epoch ended while it was measured. */
+/* One epoch ends during the measurement. */
 static void
 test_one_epoch (void)
 {
@@ -131,8 +131,8 @@ test_one_epoch (void)
   check_run_rate (&r, &run);
 }
 
-/* An epoch of an hour, ended early with part of its validation, which is none of those that
- * count whole. */
+/* An epoch of an hour is ended early with a part of its validation, and does not count as a whole
+ * one. */
 static void
 test_early_end (void)
 {
@@ -158,8 +158,8 @@ test_early_end (void)
   check_run_rate (&r, &run);
 }
 
-/* Of 40 samples 16 were decoded before: the others say what one takes.  In a whole validation they
- * are as many as ever. */
+/* 16 of 40 samples were decoded before the measurement, so the time is that of the others.  In a
+ * whole validation all count. */
 static void
 test_decoded_ahead (void)
 {
@@ -184,7 +184,7 @@ test_decoded_ahead (void)
   g_assert_cmpfloat (fabs (r.validation_rate - 400 / 9.0), <, 1e-6);
 }
 
-/* The second epoch is the one that is ended early. */
+/* The second epoch is ended early. */
 static void
 test_early_end_of_another (void)
 {
@@ -208,7 +208,7 @@ test_early_end_of_another (void)
   check_run_rate (&r, &run);
 }
 
-/* Nothing is known of the end of an epoch: the rate is that of training alone. */
+/* No epoch has ended, so the rate is that of training only. */
 static void
 test_no_end (void)
 {
@@ -217,7 +217,7 @@ test_no_end (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  tell_step (&run, &m, 20); /* loads and compiles */
+  tell_step (&run, &m, 20); /* loading and compilation */
   for (guint i = 0; i < 50; i++)
     tell_step (&run, &m, 0.01);
   dyno_measurement_init (&r);
@@ -228,7 +228,7 @@ test_no_end (void)
   g_assert_true (isnan (r.epoch_overhead_s) && isnan (r.validation_rate));
 }
 
-/* The time was over after two steps: the one that counts tells something, if with much doubt. */
+/* The time ended after two steps: the one that counts gives a rate with a large uncertainty. */
 static void
 test_least (void)
 {
@@ -250,8 +250,8 @@ test_least (void)
   g_assert_cmpuint (r.steps, ==, 1);
 }
 
-/* The epochs after the one in which a cache is filled are what a run is; an epoch that was ended
- * early has not filled it. */
+/* The epochs after that in which a cache is filled count; an epoch that was ended early has not
+ * filled it. */
 static void
 test_filling (void)
 {
@@ -294,7 +294,7 @@ test_filling (void)
   check_run_rate (&r, &run);
 }
 
-/* What would suffice is said where it can be known. */
+/* The time that would suffice is reported where it can be known. */
 static void
 test_late (void)
 {
@@ -326,7 +326,7 @@ test_late (void)
     }
 }
 
-/* A host that waits for data while the device still computes holds nothing up. */
+/* A host that waits for data while the device still computes delays nothing. */
 static void
 test_hidden_waiting_is_none (void)
 {
@@ -359,7 +359,7 @@ test_hidden_waiting_is_none (void)
     }
 }
 
-/* Training that waits for its data tells what validation takes, if that would take long. */
+/* Training that waits for its data predicts the time of validation, if this would be long. */
 static void
 test_held_up (void)
 {
@@ -372,11 +372,11 @@ test_held_up (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  g_assert_false (dyno_run_measure_is_held_up (&m, 1000, 0)); /* nothing is known */
+  g_assert_false (dyno_run_measure_is_held_up (&m, 1000, 0)); /* without measurements */
   run.epoch++;
   for (guint i = 0; i < 5; i++)
     tell_step (&run, &m, 0.5);
-  g_assert_false (dyno_run_measure_is_held_up (&m, 9, 1)); /* a quarter is waited for */
+  g_assert_false (dyno_run_measure_is_held_up (&m, 9, 1)); /* a quarter of the time is waiting */
   m.wait_ms = 0.51 * m.step_ms;
   g_assert_true (dyno_run_measure_is_held_up (&m, 9, 4.4));
   g_assert_false (dyno_run_measure_is_held_up (&m, 9, 4.6));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the search claims: what is proven, what a run will have of it, how unsteady the machine is. */
+/* The claims of the search: proofs, the rate that a run will have, the unsteadiness of the
+ * machine. */
 #include "search-test.h"
 #include "space.h"
 #include <string.h>
 
-/* Best, present settings, base line: each has its turn before any has the second. */
+/* Best, present settings, baseline: each has its first turn before any has the second. */
 static void
 test_proof_takes_turns (void)
 {
@@ -28,7 +29,7 @@ test_proof_takes_turns (void)
         before_second++;
     }
   g_assert_true (r->proven);
-  g_assert_cmpuint (after, <, r->n_gains); /* the points between base line and best */
+  g_assert_cmpuint (after, <, r->n_gains); /* the points between baseline and best */
   g_assert_cmpuint (n, ==, 2);
   g_assert_cmpuint (before_second, >=, 2);
   g_assert_cmpfloat ((double) first[0]->steps * first[0]->step_ms, >=, 0.9 * longest);
@@ -46,7 +47,7 @@ test_alone_is_not_proven (void)
   for (guint i = 0; i < r->trials->len; i++)
     g_assert_true (dyno_settings_equal (&((const DynoTrial *) r->trials->pdata[i])->settings,
                                         &r->job->settings));
-  g_assert_cmpuint (r->trials->len, >=, 3); /* with those of a proof */
+  g_assert_cmpuint (r->trials->len, >=, 3); /* including those of a proof */
   g_assert_false (r->proven);
   g_assert_true (says (r, "nothing else was measured"));
   for (guint i = 0; i < r->trials->len; i++) /* the pipeline's ceiling is no prediction */
@@ -55,8 +56,8 @@ test_alone_is_not_proven (void)
   g_assert_false (says (r, "already as fast"));
 }
 
-/* Nor is what was proven against the present settings alone, where the base line's network takes
- * longer to compile than the time has room for. */
+/* Settings that were compared only with the present settings are not proven either, where the
+ * baseline's network takes longer to compile than the remaining time. */
 static void
 test_without_the_base_line_is_not_proven (void)
 {
@@ -79,7 +80,7 @@ test_without_the_base_line_is_not_proven (void)
   g_assert_true (says (r, "Not proven: there was no time for longer runs of all"));
 }
 
-/* An epoch of which a third is its end: the promise is the whole's. */
+/* A third of an epoch is its end; the predicted rate is that of the whole epoch. */
 static void
 test_promise_is_a_runs (void)
 {
@@ -97,15 +98,15 @@ test_promise_is_a_runs (void)
   g_assert_true (says (r, "its end 300 ms"));
 }
 
-/* Windows that spread by half, and little to be had: what is called proven is faster, but for one
- * in twenty, and most is not called so. */
+/* The windows vary by half, and little can be gained: settings that are called proven are faster in
+ * 19 of 20 cases, and most are not called proven. */
 static void
 test_no_claim_inside_the_noise (void)
 {
   DynoMachine m = *find_machine ("gpu-bound");
   guint unproven = 0, wrong = 0;
 
-  m.sample_s[0] = m.sample_s[1]; /* little is to be had */
+  m.sample_s[0] = m.sample_s[1]; /* little can be gained */
   m.step_s = 1e-3;
   m.overlap_cost[0] = m.overlap_cost[1];
   m.noise = 0.5;
@@ -149,12 +150,12 @@ test_unreadable_samples_are_said (void)
     }
 }
 
-/* By the rate, and by whether it fits: memory that is free is told in bytes. */
+/* A preset is judged by its rate, and by whether it fits; free memory is reported in bytes. */
 static void
 test_preset_is_judged (void)
 {
   static const struct {
-    gint64 batch; /* 0: the best's settings */
+    gint64 batch; /* 0: that of the best settings */
     double limit;
     DynoPresetVerdict verdict;
     const char *words;

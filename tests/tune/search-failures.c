@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search where something does not fit, fails or is too small: that is a result, and ends nothing. */
+/* The search with settings that do not fit, fail or are too small: these are results, and do not
+ * end it. */
 #include "search-test.h"
 #include "preset.h"
 #include <math.h>
@@ -21,7 +22,8 @@ test_what_cannot_fit_is_not_tried (void)
   g_assert_true (says (r, "of memory that it may take"));
 }
 
-/* A step of several batches is one update: fewer than 8 of an epoch hardly learn. */
+/* A step of several accumulated batches is one update; with fewer than 8 in an epoch hardly
+ * anything is learned. */
 static void
 test_accumulated_batches_are_one_update (void)
 {
@@ -31,7 +33,7 @@ test_accumulated_batches_are_one_update (void)
       DynoSettings settings;
 
       m.n_train = 3000;
-      m.optimizer_s = 0.05; /* each update costs as much as hundreds of samples */
+      m.optimizer_s = 0.05; /* each update takes as long as hundreds of samples */
       dyno_settings_init (&settings);
       settings.batch_size = 8;
       settings.workers = 4;
@@ -66,12 +68,12 @@ test_refusal_is_a_result (void)
   for (guint i = 0; i < r->ceilings->len; i++)
     refused += ((const DynoCeiling *) r->ceilings->pdata[i])->outcome == DYNO_TRIAL_OUT_OF_MEMORY;
   g_assert_cmpuint (refused, >=, 1);
-  g_assert_cmpuint (refused, <=, 3); /* what is larger than these is not tried */
+  g_assert_cmpuint (refused, <=, 3); /* settings with a larger need are not tried */
   g_assert_true (r->proven);
   g_assert_cmpfloat ((double) r->best.vram_bytes, <, m->refused_bytes);
 }
 
-/* Where the present settings are what fails, nothing was compared with them. */
+/* If the present settings fail, nothing was compared with them. */
 static void
 test_failing_kernel_is_a_result (void)
 {
@@ -109,7 +111,7 @@ test_lost_device_is_a_result (void)
     }
 }
 
-/* AMP is three times as fast here, and its losses are no numbers. */
+/* AMP is three times as fast here, but its losses are NaN. */
 static void
 test_amp_that_does_not_train_is_not_the_best (void)
 {
@@ -134,7 +136,7 @@ test_amp_that_does_not_train_is_not_the_best (void)
       }
 }
 
-/* A device that ends its work at once and computes nothing counts no sample. */
+/* A device that ends its work at once without computing has no counted samples. */
 static void
 test_device_that_computes_nothing (void)
 {
@@ -195,8 +197,8 @@ test_hopeless_is_dropped (void)
   g_assert_cmpuint (dropped, >=, 1);
 }
 
-/* One worker at the most, a data set smaller than any batch, of one sample even: found all the
- * same, whatever the present settings ask for. */
+/* With at most one worker, and a data set smaller than any batch, even of one sample, a result is
+ * found, whatever the present settings request. */
 static void
 test_least_of_everything (void)
 {
@@ -217,7 +219,7 @@ test_least_of_everything (void)
           g_assert_cmpfloat (r->best.samples_per_s, >, 0);
           g_assert_true (isfinite (r->best.samples_per_s) && isfinite (r->gain));
           g_assert_true (isfinite (r->best.settings.lr));
-          /* What ran is named, and not what was asked for. */
+          /* The settings that ran are named, and not the requested ones. */
           g_assert_true (says (r, "A batch of 64 is larger than the part that trains")
                          == (m.n_train < 64));
           for (guint i = 0; i < r->trials->len; i++)

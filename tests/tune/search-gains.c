@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the search says that each setting brought, and the curve over the batch. */
+/* The gain that the search states for each setting, and the curve over the batch. */
 #include "search-test.h"
 #include "curve.h"
 #include "verdict.h"
@@ -16,14 +16,14 @@ test_gains_make_the_whole (void)
   for (guint i = 0; i < r->n_gains; i++)
     product *= isfinite (r->gains[i].factor) ? r->gains[i].factor : 1;
   g_assert_cmpfloat_with_epsilon (product, r->speedup, 1e-6 * product);
-  g_assert_false (says (r, "What each setting brought")); /* bars show that */
+  g_assert_false (says (r, "What each setting brought")); /* the chart shows this */
   g_autofree char *gains = dyno_verdict_explain_gains (r);
   g_assert_true (g_str_has_prefix (gains, "What each setting brought: "));
 }
 
-/* What settings are told to have brought is what they truly bring in their place: alone, or together
- * with those before that have no factor; and each place on the way fits.  Returns how many have a
- * factor. */
+/* The stated gain of a setting is its true gain in its position, by itself, or together with the
+ * preceding settings that have no factor; and the settings fit at each position.  Returns the
+ * number of settings with a factor. */
 static guint
 check_gains (const DynoMachine *m, const DynoTuneResult *r, double most)
 {
@@ -41,7 +41,7 @@ check_gains (const DynoMachine *m, const DynoTuneResult *r, double most)
       real = dyno_machine_rate (m, &at) / before;
       g_test_message ("%s: %s to %s: %.2f told, %.2f had", m->name, gain->key, gain->to,
                       gain->factor, real);
-      g_assert_cmpfloat (real, >, 0); /* else it does not fit */
+      g_assert_cmpfloat (real, >, 0); /* otherwise it does not fit */
       g_assert_true (isfinite (gain->factor) || i + 1 < r->n_gains);
       if (!isfinite (gain->factor))
         continue;
@@ -52,8 +52,8 @@ check_gains (const DynoMachine *m, const DynoTuneResult *r, double most)
   return told;
 }
 
-/* A cache that fills for far longer than a trial lasts, and that is on already: what is measured
- * meanwhile is not taken for what it brings. */
+/* The cache is on already and takes far longer to fill than a trial lasts: measurements meanwhile
+ * do not count as its gain. */
 static void
 test_filling_is_no_gain (void)
 {
@@ -76,7 +76,7 @@ test_filling_is_no_gain (void)
 
         g_assert_true (r->proven);
         g_assert_true (r->best.settings.cache);
-        /* The first trial cannot know yet how long to wait for it. */
+        /* The first trial does not yet know how long the cache takes to fill. */
         if (cache)
           g_assert_cmpstr (trial_of (r, 0)->text, ==,
                            "the cache was still being filled: the rate is that without it");
@@ -89,7 +89,7 @@ test_filling_is_no_gain (void)
       }
 }
 
-/* AMP is three times as fast on the device alone; what a run has of it is told with it. */
+/* AMP is three times as fast on the device alone; the stated gain is that of a run. */
 static void
 test_amp_of_the_device_is_not_the_runs (void)
 {
@@ -114,7 +114,8 @@ test_amp_of_the_device_is_not_the_runs (void)
     }
 }
 
-/* A batch that was measured is drawn as measured, also one that was so on the way to the best. */
+/* A measured batch is shown as measured in the curve, also one that was measured between the
+ * baseline and the best. */
 static guint
 check_curve (const DynoTuneResult *r)
 {
@@ -138,8 +139,8 @@ check_curve (const DynoTuneResult *r)
   return n;
 }
 
-/* On any machine that is the same from one measurement to the next, also where there is no time to
- * measure each setting by itself; and what does not fit is not on the way. */
+/* On any steady machine, also without time to measure each setting separately; settings that do not
+ * fit are not between the baseline and the best. */
 static void
 test_gain_of_each_setting (gconstpointer data)
 {
@@ -183,8 +184,8 @@ test_curve (void)
   g_assert_true (says (r, "memory"));
 }
 
-/* What is advised is marked in the curve, also a batch that the set is too small to search for; and
- * nothing is called the fastest beside what is told to be faster. */
+/* The advised batch is marked in the curve, also one that is larger than the search range of a
+ * small data set; and no point is called the fastest if another result is stated to be faster. */
 static void
 test_curve_shows_the_choice (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for what reaches a goal first, and what it says of learning. */
+/* The search for the settings that reach a goal first, and its statements on learning. */
 #include "search-test.h"
 #include "space.h"
 #include "verdict.h"
@@ -51,7 +51,7 @@ test_goal (void)
     {
       const DynoTuneRacer *a = r->racers->pdata[i], *w = r->racers->pdata[r->winner];
 
-      if (a->ran) /* nobody trains on that can no longer win */
+      if (a->ran) /* no candidate trains on when it can no longer win */
         g_assert_cmpfloat (a->learning.seconds, >=, w->learning.seconds);
       if (a->ran)
         g_assert_cmpfloat (
@@ -75,7 +75,8 @@ test_goal_that_is_not_reached (void)
   g_assert_cmpint (r->winner, ==, -1);
   g_assert_true (dyno_space_same (&r->best.settings, &plain->best.settings));
   g_assert_true (says (r, "was not reached in the time"));
-  /* All have as long: what one leaves of its share is of those after it. */
+  /* All candidates have the same share of the time; the rest of a share goes to the later
+   * candidates. */
   g_assert_cmpuint (r->racers->len, >=, 3);
   for (guint i = 1; i < r->racers->len; i++)
     {
@@ -98,7 +99,8 @@ stop_at_stage (gpointer user, const DynoTrial *trial)
     g_cancellable_cancel (stopping);
 }
 
-/* Before the race or in it: it is not the time that was too short. */
+/* The search is stopped before the race or in it, and does not report that the time was too
+ * short. */
 static void
 test_goal_of_a_stopped_search (void)
 {
@@ -124,7 +126,7 @@ test_goal_of_a_stopped_search (void)
     }
 }
 
-/* Where the batch is another, its accuracy after as many epochs is told, or that it is not known. */
+/* Where the batch differs, its accuracy after as many epochs is reported, or that it is unknown. */
 static void
 test_equal_epochs (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search is stopped, and goes on from what an earlier one measured. */
+/* The search is stopped, and resumed with the measurements of an earlier one. */
 #include "search-test.h"
 #include "preset.h"
 #include <string.h>
@@ -17,7 +17,7 @@ stop_at_trial (gpointer user, const DynoTrial *trial)
   g_cancellable_cancel (stopping);
 }
 
-/* Wherever it is stopped, nothing is begun after, nor planned, which takes its time too. */
+/* After a stop, nothing is started, nor planned, which takes time too. */
 static void
 test_stopped_tells_what_it_has (void)
 {
@@ -42,7 +42,8 @@ test_stopped_tells_what_it_has (void)
     }
 }
 
-/* Before its first trial had ended, it says that, and not that none worked in the time. */
+/* A search that is stopped before the end of its first trial reports that, and not that no trial
+ * succeeded in time. */
 static void
 test_stopped_at_once (void)
 {
@@ -58,7 +59,7 @@ test_stopped_at_once (void)
   g_assert_cmpuint (r->trials->len + r->ceilings->len, ==, 0);
 }
 
-/* Nor does it say so once a trial had failed: the time was not over. */
+/* It does not do so after a failed trial either, since the time had not ended. */
 static void
 test_stopped_after_a_failure (void)
 {
@@ -79,7 +80,7 @@ test_stopped_after_a_failure (void)
   dyno_simulation_free (sim);
 }
 
-/* The base line of an earlier search stands, whose plans are not known any more. */
+/* The baseline of an earlier search counts, although its plans are no longer known. */
 static void
 test_stopped_keeps_the_base_line (void)
 {
@@ -126,7 +127,8 @@ test_goes_on (void)
         const DynoCeiling *a = r->ceilings->pdata[i], *b = r->ceilings->pdata[k];
         again += a->of == b->of && dyno_settings_equal (&a->settings, &b->settings);
       }
-  g_assert_cmpuint (again, <=, 3); /* whether the device is what it was, in each search */
+  /* Check measurements that the device is unchanged, in each search. */
+  g_assert_cmpuint (again, <=, 3);
   g_assert_true (r->proven);
   g_assert_cmpfloat (dyno_machine_rate (m, &r->best.settings), >=,
                      0.97 * dyno_machine_rate (m, &first->best.settings));

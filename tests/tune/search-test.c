@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-/* An H200 with 16 cores and ResNet-18, of which the others differ in what they name. */
+/* An H200 with 16 cores and ResNet-18; the machines are this one with named changes. */
 #define USUAL                                                                                   \
   .cores = 16, .n_train = 36000, .n_validation = 4000, .decode_s = 1.0 / 900, .cached_s = 1e-5, \
   .crowding = 0.02, .sample_s = { 3e-4, 1e-4 }, .step_s = 1.5e-3, .optimizer_s = 3e-4,          \
   .overlap_cost = { 0.6, 0.04 }, .host_s = 1e-4, .end_s = 0.1, .base_bytes = 0.5 * GIB,         \
   .sample_bytes = 0.03 * GIB, .limit_bytes = 140 * GIB, .noise = 0.01, .prepare_s = 0.4
 
-/* Each is the usual one but for what it names behind it. */
+/* Each machine is the usual one with the changes after its name. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 const DynoMachine machines[] = {
@@ -64,7 +64,7 @@ const DynoMachine machines[] = {
   { .name = "device-lost", USUAL, .lost_at = 9 },
   { .name = "amp-fails", USUAL, .amp_fails = TRUE },
   { .name = "contended", USUAL, .no_cache = TRUE, .contention = 0.25, .decode_s = 1.0 / 800 },
-  /* Each new network costs more than what is measured of it: a card's first day. */
+  /* Each new network costs more time than its measurement, as on the first day of a card. */
   { .name = "cold",
     USUAL,
     .no_cache = TRUE,
@@ -73,7 +73,7 @@ const DynoMachine machines[] = {
     .n_validation = 400,
     .compile_s = 2.5,
     .tune_s = 5 },
-  /* And a large batch is far better: ResNet-50 with AMP. */
+  /* A large batch is far better: ResNet-50 with AMP. */
   { .name = "cold-large-batch",
     USUAL,
     .decode_s = 1.0 / 480,
@@ -110,7 +110,7 @@ const DynoMachine machines[] = {
 };
 const guint n_machines = G_N_ELEMENTS (machines);
 
-/* A small set on a disk that a worker waits for. */
+/* A small data set on a disk that the workers wait for. */
 const DynoMachine small_on_a_slow_disk = { .name = "slow-disk-small",
                                            USUAL,
                                            .waits = TRUE,
@@ -146,7 +146,7 @@ const DynoMachine two_cores = { .name = "two-cores",
                                 .wander = 0.04,
                                 .wander_s = 17 };
 
-/* Machines that are not the same from one measurement to the next. */
+/* Machines that change from one measurement to the next. */
 const DynoMachine unsteady[] = {
   { .name = "noisy", USUAL, .noise = 0.08 },
   { .name = "busy-and-heats",
@@ -158,7 +158,7 @@ const DynoMachine unsteady[] = {
     .heat_s = 60,
     .no_cache = TRUE,
     .decode_s = 1.0 / 300 },
-  /* Its first measurements are its fastest. */
+  /* The first measurements are the fastest. */
   { .name = "heats",
     USUAL,
     .heat = 0.35,
@@ -181,7 +181,7 @@ const DynoMachine unsteady[] = {
     .noise = 0.03,
     .no_cache = TRUE,
     .decode_s = 1.0 / 300 },
-  /* A disk whose data the system keeps once they were read: what is measured later is faster. */
+  /* The system caches data that were read from this disk, so later measurements are faster. */
   { .name = "warms",
     USUAL,
     .read_s = 20e-3,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the search share: simulated machines, whose whole grid is known, a search on one
- * of them, and what its result says.  Seeds are fixed; the clock is the simulation's. */
+/* Helpers of the search tests: simulated machines, whose whole grid is known, a search on one of
+ * them, and its result.  Seeds are fixed; the clock is the simulation's. */
 #pragma once
 #include "simulation.h"
 
@@ -8,24 +8,24 @@ G_BEGIN_DECLS
 
 #define GIB ((double) (1 << 30))
 
-/* An H200 with 16 cores and ResNet-18, of which each differs in what it names. */
+/* An H200 with 16 cores and ResNet-18, each with the changes of its name. */
 extern const DynoMachine machines[];
 extern const guint n_machines;
 
-/* Machines that are not the same from one measurement to the next. */
+/* Machines that change from one measurement to the next. */
 extern const DynoMachine unsteady[];
 extern const guint n_unsteady;
 
-/* A small set on a disk that a worker waits for. */
+/* A small data set on a disk that the workers wait for. */
 extern const DynoMachine small_on_a_slow_disk;
 
-/* Two cores that compute the network in software: its kernels take longest. */
+/* Two cores that train the network in software, so that compiling its kernels takes long. */
 extern const DynoMachine two_cores;
 
 const DynoMachine *find_machine (const char *name);
 
-/* Searches for a statement about many of them.  Under AddressSanitizer, which takes ten times as long
- * for each and looks for another kind of errors, a tenth. */
+/* The number of searches for a statement about many of them.  With AddressSanitizer, which makes
+ * each ten times as slow and detects another kind of error, it is a tenth. */
 guint searches (guint n);
 
 typedef struct {
@@ -35,8 +35,8 @@ typedef struct {
   void (*wait) (gpointer user);
   GCancellable *cancellable;
   void (*trial) (gpointer user, const DynoTrial *trial);
-  DynoSimulation *sim; /* that is there already, with what it compiled; NULL: a new one */
-  guint *n_late;       /* measurements that their deadline ended */
+  DynoSimulation *sim; /* an existing simulation with its compiled networks; NULL: a new one */
+  guint *n_late;       /* number of measurements that their deadline ended */
   double goal;         /* accuracy; 0: none */
 } Wanted;
 
@@ -48,7 +48,7 @@ const DynoTrial *trial_of (const DynoTuneResult *r, guint i);
 guint count (const DynoTuneResult *r, DynoTrialOutcome outcome);
 guint count_ceilings (const DynoTuneResult *r, DynoCeilingOf of);
 
-/* Whether the words are in its reasons. */
+/* Whether its reasons contain the words. */
 gboolean says (const DynoTuneResult *r, const char *words);
 
 G_END_DECLS

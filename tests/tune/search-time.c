@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search keeps its time, whatever preparing takes, and uses what there is of it. */
+/* The search keeps its time limit, however long preparation takes, and uses its time. */
 #include "search-test.h"
 #include "foresight.h"
 #include "preset.h"
@@ -35,8 +35,8 @@ test_no_time_at_all (void)
   g_assert_cmpuint (r->trials->len, ==, 1);
 }
 
-/* The present settings have all the time there is; what is left after them is used as far as it
- * goes. */
+/* The present settings may take all of the time; the rest of the time is used as far as
+ * possible. */
 static void
 test_preparation_takes_most (void)
 {
@@ -62,15 +62,15 @@ test_preparation_takes_most (void)
         g_assert_true (r->proven || says (r, "Not proven"));
         g_assert_cmpint (r->curve.smallest, ==, r->best.settings.batch_size);
         g_assert_false (says (r, "did not work"));
-        /* Nothing is foretold of a device that was not measured. */
+        /* The curve predicts no rate for a device that was not measured. */
         for (guint i = 0; i < r->curve.n; i++)
           g_assert_true (r->curve.points[i].measured || !(r->curve.points[i].samples_per_s > 0)
                          || count_ceilings (r, DYNO_CEILING_GPU) > 0);
       }
 }
 
-/* The kernels of AMP take much longer to compile than those that were measured before: what did
- * not end is not begun once more for another batch. */
+/* AMP's kernels take much longer to compile than those that were measured before: a compilation
+ * that did not end in time is not begun again for another batch. */
 static void
 test_preparation_grows (void)
 {
@@ -97,8 +97,8 @@ test_preparation_grows (void)
     }
 }
 
-/* Each network takes most of what is left to compile: settings that nothing was compared with but
- * the base line are no proven best. */
+/* Compiling each network takes most of the remaining time: settings that were compared only with
+ * the baseline are not a proven best. */
 static void
 test_no_time_for_batches (void)
 {
@@ -122,7 +122,8 @@ test_no_time_for_batches (void)
     }
 }
 
-/* Not one step in the time: it says so, and what was compiled is there the next time. */
+/* Not one step runs in the time: the search reports that, and the next one has the compiled
+ * kernels. */
 static void
 test_preparation_takes_all (void)
 {
@@ -142,7 +143,7 @@ test_preparation_takes_all (void)
   dyno_simulation_free (sim);
 }
 
-/* A measurement that does not end takes the time that is left, and nothing of what was measured. */
+/* A measurement that does not end takes the remaining time, and no measured result is lost. */
 static void
 test_time_out_takes_nothing (void)
 {
@@ -166,7 +167,7 @@ test_time_out_takes_nothing (void)
     }
 }
 
-static guint first_on_the_way; /* measurement; 0: none yet */
+static guint first_on_the_way; /* number of the measurement; 0: none yet */
 
 static void
 note_way_point (gpointer user, const DynoTrial *trial)
@@ -178,8 +179,8 @@ note_way_point (gpointer user, const DynoTrial *trial)
     first_on_the_way = ((const DynoSimulation *) user)->n;
 }
 
-/* The last that is measured explains what is proven by then: where the time is over in it, the model
- * explains it, and no trial has failed. */
+/* The last measurement explains a result that is proven already: if the time ends during it, the
+ * model explains the result, and no trial counts as failed. */
 static void
 test_time_out_on_the_way (void)
 {
@@ -198,8 +199,8 @@ test_time_out_on_the_way (void)
   g_assert_cmpuint (r->n_gains, ==, whole->n_gains);
 }
 
-/* A large network takes a second to plan: what each setting brought is told without, where the time
- * is over. */
+/* A large network takes a second to plan: where the time is over, the gain of each setting is
+ * reported without plans. */
 static void
 test_nothing_is_planned_late (void)
 {
@@ -211,8 +212,8 @@ test_nothing_is_planned_late (void)
   g_assert_cmpfloat (r->seconds, <, 3 * 60 + 6);
 }
 
-/* A CPU, where AMP takes long to compile and is slow, and present settings that ask for it with a
- * large batch, as the default ones do. */
+/* On a CPU AMP takes long to compile and is slow, and the present settings request it with a large
+ * batch, as the defaults do. */
 static void
 test_software_device_begins_with_what_is_cheap (void)
 {
@@ -253,7 +254,7 @@ test_software_device_begins_with_what_is_cheap (void)
           {
             const DynoTrial *t = trial_of (r, i);
 
-            /* Only what is there has it, and is tried after all others. */
+            /* Only the present settings have AMP, and are tried after all others. */
             amp += t->settings.amp;
             g_assert_true (!t->settings.amp
                            || dyno_settings_equal (&t->settings, &r->job->settings));
@@ -268,8 +269,8 @@ test_software_device_begins_with_what_is_cheap (void)
       }
 }
 
-/* Before it begins a search says whether it has the time for a proof: of a machine by the numbers that
- * a plan has. */
+/* Before a search begins it reports whether it has the time for a proof, for a machine with the
+ * numbers of a plan. */
 static void
 test_short_time_is_foreseen (void)
 {
@@ -289,7 +290,7 @@ test_short_time_is_foreseen (void)
   g_autofree char *words = dyno_foresight_describe (&gpu, params.minutes);
   g_assert_true (g_str_has_prefix (words, "0.1 minutes have room for about "));
   g_assert_nonnull (strstr (words, " of the 9 measurements that a proof takes"));
-  /* With what it says it would take it is enough, and a little less is not. */
+  /* The time that it reports is enough, and slightly less is not. */
   params.minutes = 1.01 * gpu.minutes;
   dyno_foresee (&params, &few);
   g_assert_null (dyno_foresight_describe (&few, params.minutes));
@@ -300,17 +301,18 @@ test_short_time_is_foreseen (void)
   params.flops_per_s = 0;
   dyno_foresee (&params, &cpu);
   g_assert_cmpfloat (cpu.minutes, >, 10 * gpu.minutes);
-  g_assert_cmpfloat (cpu.minutes, <, 10); /* seven steps of 64 in each of six, of 16 in three */
+  /* Seven steps of batch 64 in each of six measurements, of batch 16 in three. */
+  g_assert_cmpfloat (cpu.minutes, <, 10);
   settings.amp = TRUE;
   dyno_foresee (&params, &amp);
   g_assert_cmpfloat (amp.minutes, >, 2 * cpu.minutes);
   settings.amp = FALSE;
-  params.n_train = 3; /* a batch of which is three */
+  params.n_train = 3; /* the whole of a batch */
   dyno_foresee (&params, &small);
   g_assert_cmpfloat (small.minutes, <, 0.2 * cpu.minutes);
 }
 
-/* What is foreseen to be too short is not proven on a machine that compiles as long. */
+/* A time that is predicted to be too short gives no proof on a machine with that compile time. */
 static void
 test_foresight_comes_true (void)
 {
@@ -339,8 +341,8 @@ test_foresight_comes_true (void)
     }
 }
 
-/* Two quiet cores, whose rate wanders by a few per cent while a search of 72 s spends more than half
- * of its time on compiling: nearly all searches are proven, and what is proven is right. */
+/* Two quiet cores, whose rate varies by a few per cent while a search of 72 s spends more than half
+ * of its time on compiling: nearly all searches are proven, and the proofs are right. */
 static void
 test_short_search_is_proven (void)
 {
@@ -367,7 +369,7 @@ test_short_search_is_proven (void)
       proven += r->proven;
       shares += rate / dyno_machine_best (&m, &settings, 1, &grid_s) / n;
       g_assert_true (!r->proven || rate > dyno_machine_rate (&m, &r->baseline.settings));
-      /* None is spent on smaller batches, which nothing is known to be better with. */
+      /* None is spent on smaller batches, since no measurement shows an advantage of them. */
       for (guint i = 0; i < r->ceilings->len; i++)
         {
           const DynoCeiling *c = r->ceilings->pdata[i];
@@ -378,7 +380,7 @@ test_short_search_is_proven (void)
   g_test_message ("%u of %u are proven, at %.3f of the best rate", proven, n, shares);
   g_assert_cmpuint (proven, >=, n * 95 / 100);
   g_assert_cmpfloat (shares, >=, 0.96);
-  /* Where there is no time for a larger batch at all, nothing is known of any. */
+  /* Where there is no time for a larger batch at all, none is known. */
   m.compile_s = 18;
   for (guint seed = 1; seed <= 10; seed++)
     {
@@ -391,7 +393,8 @@ test_short_search_is_proven (void)
     }
 }
 
-/* An epoch's end is measured in the first turn of the proof; the other turns are steps alone. */
+/* The end of an epoch is measured in the first turn of the proof; the other turns have steps
+ * only. */
 static void
 test_proof_measures_the_end_once (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search against the whole grid of simulated machines: how near to its best it comes, in which
- * part of the grid's time, and that it is never worse than what is there. */
+/* The search compared with the whole grid of simulated machines: how near it comes to the best, in
+ * what share of the grid's time, and that its result is never worse than the present settings. */
 #include "search-test.h"
 
 static void
@@ -21,7 +21,7 @@ test_grid (gconstpointer data)
 
       g_test_message ("seed %u: %.3f of the grid's best, in %.0f s; the grid takes %.0f", seed,
                       rate / best, seconds, grid_s);
-      /* And half of what two measurements of the same differ by. */
+      /* Plus half of the difference between two equal measurements. */
       g_assert_cmpfloat (rate, >=, (m->drift > 0 ? 0.95 : 0.965) * best);
       g_assert_cmpfloat (seconds, <=, 0.1 * grid_s);
       g_assert_cmpfloat_with_epsilon (r->best.samples_per_s / rate, 1,
@@ -29,8 +29,8 @@ test_grid (gconstpointer data)
     }
 }
 
-/* Preparing takes most of a minute here: what is known of it by kind leaves time for the loader,
- * which needs none, and for the search. */
+/* Preparation takes most of a minute here.  Estimates by the kind of network leave time for the
+ * loader, which needs no preparation, and for the search. */
 static void
 test_first_minute (gconstpointer data)
 {
@@ -48,7 +48,7 @@ test_first_minute (gconstpointer data)
 
       g_test_message ("seed %u: %.3f of the grid's best, in %.0f s", seed, rate / best, seconds);
       g_assert_cmpfloat (rate, >=, 0.95 * best);
-      /* The data set ends the batch here, not the memory. */
+      /* The data set limits the batch here, not the memory. */
       for (guint i = 0; i < r->ceilings->len; i++)
         g_assert_cmpint (((const DynoCeiling *) r->ceilings->pdata[i])->settings.accumulate, ==, 1);
       g_assert_cmpfloat (seconds, <=, 66);
@@ -56,8 +56,8 @@ test_first_minute (gconstpointer data)
     }
 }
 
-/* Less than half a minute is not enough for all that could be known, nor for a proof of all; what
- * the first looks promise a multiple of is found, however slow they are themselves. */
+/* Less than half a minute is not enough for all measurements, nor for a full proof; settings whose
+ * first measurements promise a multiple are found, even if these measurements are slow. */
 static void
 test_first_half_minute (void)
 {
@@ -90,7 +90,8 @@ test_first_half_minute (void)
       }
 }
 
-/* Also where another program slows the processor by up to a third, by turns. */
+/* The result is never worse, also where another program slows the processor by up to a third,
+ * intermittently. */
 static void
 test_never_worse (void)
 {
@@ -110,7 +111,7 @@ test_never_worse (void)
       }
 }
 
-/* The fastest of the larger steps: what somebody who knows the machine would have chosen. */
+/* The fastest of the larger steps, which an expert for the machine would have chosen. */
 static DynoSettings
 find_good (const DynoMachine *m)
 {
@@ -129,8 +130,8 @@ find_good (const DynoMachine *m)
   return good;
 }
 
-/* Whatever a machine does meanwhile, and also where nothing is to be had: what cannot be shown to be
- * faster does not replace what is there.  And what can be had is found all the same. */
+/* On machines that change, and where nothing can be gained, settings that are not shown to be
+ * faster do not replace the present ones.  A possible gain is still found. */
 static void
 test_unsteady (gconstpointer data)
 {
@@ -164,7 +165,7 @@ test_unsteady (gconstpointer data)
   g_assert_cmpfloat (mean, >=, m->visit > 0 ? 0.8 : 0.93);
 }
 
-/* The best that was found is what was asked for the second time: it stays. */
+/* The second search is started with the best settings of the first, and keeps them. */
 static void
 test_keeps_present_settings (void)
 {
@@ -180,7 +181,7 @@ test_keeps_present_settings (void)
   g_assert_true (says (r, "Your settings are already as fast"));
 }
 
-/* Where the loader is far behind, the device's curve is of no interest; where it is far ahead, its
+/* Where the loader is far slower, the device's curve is not measured; where it is far faster, its
  * workers are not. */
 static void
 test_limit_alone_is_judged (void)
@@ -200,7 +201,7 @@ test_limit_alone_is_judged (void)
   g_assert_true (says (gpu, "The device is the limit"));
 }
 
-/* The knee is looked for between the doubled batches too. */
+/* The knee is also searched for between the doubled batches. */
 static void
 test_knee_is_refined (void)
 {

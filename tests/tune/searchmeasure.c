@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a search learns of its measurements' cost, on a simulated machine. */
+/* The cost estimates that a search derives from its measurements, on a simulated machine. */
 #include "searchstate.h"
 #include "simulation.h"
 #include <math.h>
 
-/* A search that has measured nothing yet. */
+/* A search without any measurement. */
 typedef struct {
   DynoSimulation *sim;
   DynoJob *job;
@@ -58,8 +58,8 @@ bench_clear (Bench *b)
   dyno_simulation_free (b->sim);
 }
 
-/* Validation that comes with a trial is no preparation: that of another network does not take
- * longer for it, but its trial does. */
+/* Validation in a trial does not count as preparation: the estimated preparation of another network
+ * does not include it, but the estimated trial does. */
 static void
 test_validation_is_no_preparation (void)
 {

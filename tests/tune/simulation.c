@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The formula: loader and device side by side, the longer time of both and a share of the
- * shorter. */
+/* The formula: loader and device run in parallel; the time is the longer of both and a share of the
+ * shorter one. */
 #include "simulation.h"
 #include "gpu-error.h"
 #include "space.h"
 #include <math.h>
 
-#define N_MOMENTS 1000 /* of visits */
+#define N_MOMENTS 1000 /* number of times at which visits begin or end */
 
 static double
 loader_rate (const DynoMachine *m, const DynoSettings *s)
@@ -68,7 +68,7 @@ validation_rate (const DynoMachine *m, const DynoSettings *s)
   return MIN (loader_rate (m, s), 3 * gpu_rate (m, s));
 }
 
-/* The device is warm, and all is in memory. */
+/* The machine once the device is warm and all data are in memory. */
 static DynoMachine
 settle (const DynoMachine *machine)
 {
@@ -145,7 +145,7 @@ is_visited (const DynoSimulation *sim, double at_s)
   return i % 2 == 1;
 }
 
-/* The machine as it is at a moment of a measurement that has taken n samples until then. */
+/* The machine at a moment of a measurement that has taken n samples so far. */
 static DynoMachine
 machine_at (const DynoSimulation *sim, double at_s, double n)
 {
@@ -172,7 +172,7 @@ machine_at (const DynoSimulation *sim, double at_s, double n)
   return m;
 }
 
-/* What is left of compiling a network, or of measuring its kernels. */
+/* The remaining seconds of compiling a network, or of measuring its kernels. */
 static double *
 left_of (GHashTable *networks, const DynoSettings *s, double whole)
 {
@@ -188,7 +188,7 @@ left_of (GHashTable *networks, const DynoSettings *s, double whole)
   return left;
 }
 
-/* What is done is kept, also where the deadline, in so many seconds, comes before the end. */
+/* Completed work is kept, also if the deadline (in seconds from now) comes before the end. */
 static double
 prepare_network (DynoSimulation *sim, const DynoSettings *s, double deadline_s)
 {
@@ -216,7 +216,7 @@ prepare_network (DynoSimulation *sim, const DynoSettings *s, double deadline_s)
 
 typedef double (*Rate) (const DynoMachine *, const DynoSettings *);
 
-/* Takes the time, and gives windows of the rate as the machine is at that moment. */
+/* Advances the clock, and gives windows with the rate of the machine at that moment. */
 static gboolean
 measure (DynoSimulation *sim, const DynoSettings *s, Rate rate_of, gboolean uses_cpu,
          double seconds, gint64 deadline_us, gboolean is_loader, DynoEstimate *e, GError **error)
@@ -318,8 +318,8 @@ gpu (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us
                      error);
 }
 
-/* What a trial sees: the loader without its cache while that fills, for which it waits as long as
- * the meter says. */
+/* The settings in effect during a trial: the loader has no cache while the cache fills, which is
+ * waited for as long as the meter requests. */
 static DynoSettings
 seen_settings (DynoSimulation *sim, const DynoSettings *s, double seconds, DynoMeasurement *taken)
 {
@@ -339,8 +339,8 @@ seen_settings (DynoSimulation *sim, const DynoSettings *s, double seconds, DynoM
   return *s;
 }
 
-/* Seconds; none where training waits for data and this would take longer than is measured, as the
- * meter does. */
+/* Seconds; none where training waits for data and validation would take longer than the
+ * measurement, as in the meter. */
 static double
 validate (const DynoMachine *m, const DynoSettings *s, double seconds)
 {
@@ -437,7 +437,7 @@ dyno_machine_epochs (const DynoMachine *m, const DynoSettings *s)
                * MAX (pow ((double) (s->batch_size * s->accumulate) / 64, 0.7), 0.5));
 }
 
-/* The accuracy rises by equal parts. */
+/* The accuracy rises by equal steps. */
 static gboolean
 learn (DynoMeter *meter, const DynoSettings *s, const DynoLearningGoal *goal, gint64 deadline_us,
        GCancellable *cancellable, DynoLearning *l, GError **error)
@@ -491,7 +491,7 @@ static const DynoMeterClass learning_class = { .loader = loader,
                                                .numerics = numerics,
                                                .learn = learn };
 
-/* By numbers of their own, so that those of the noise stay what they are. */
+/* Uses random numbers of its own, so that those of the noise do not change. */
 static void
 draw_moments (DynoSimulation *sim, guint32 seed)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner's space follows the table of settings. */
+/* The tuner's search space follows the table of settings. */
 #include "space.h"
 #include <string.h>
 
-/* All values of a setting that may be tried, by spaces. */
+/* All values of a setting that may be tried, separated by blanks. */
 static char *
 list_values (const char *key)
 {
@@ -34,7 +34,7 @@ test_steps (void)
   g_assert_cmpfloat (value, ==, 4096);
 }
 
-/* The tunable rows of the table, all of them and no other; every value is one that it takes. */
+/* The space has exactly the tunable rows of the table, and the table accepts every value. */
 static void
 test_follows_the_table (void)
 {
@@ -59,7 +59,7 @@ test_follows_the_table (void)
   g_assert_null (row);
 }
 
-/* Batch 16, fp32, no workers; what is not searched stays. */
+/* Batch 16, fp32, no workers; other settings stay. */
 static void
 test_baseline (void)
 {
@@ -90,7 +90,7 @@ test_baseline (void)
   g_assert_true (dyno_settings_equal (&settings, &before));
 }
 
-/* The batch decides, then the workers; AMP asks for nothing more. */
+/* The batch decides first, then the workers; AMP counts for nothing. */
 static void
 test_compare (void)
 {
@@ -107,7 +107,7 @@ test_compare (void)
   g_assert_cmpint (dyno_space_compare (&a, &b), ==, 1);
 }
 
-/* --- this machine's ---------------------------------------------------------------------------- */
+/* --- the space of this machine ---------------------------------------------------------------- */
 
 static char *
 list_searched (const DynoSearchSpace *space, const char *key, const DynoSettings *start)
@@ -139,7 +139,7 @@ test_searched_values (void)
   g_assert_cmpstr (workers, ==, "0 1 2 3 4 6");
   g_assert_cmpstr (amp, ==, "0"); /* the device has no fp16 */
   g_assert_cmpstr (cache, ==, "0");
-  g_assert_cmpstr (prefetch, ==, "5"); /* it is the limit of nothing */
+  g_assert_cmpstr (prefetch, ==, "5"); /* prefetch limits nothing */
   space.vary_prefetch = space.can_cache = space.fp16 = TRUE;
   space.most_batch = 5;
   g_autofree char *few = list_searched (&space, "batch_size", &start),
@@ -160,7 +160,8 @@ test_all_points (void)
   start.batch_size = 16;
   start.workers = 1;
   g_autoptr (GArray) points = dyno_space_list (&space, &start);
-  g_assert_cmpuint (points->len, ==, 3 * 2 * 3); /* 8 12 16; fp32 and AMP; 0 1 2 */
+  /* Batches 8, 12, 16; fp32 and AMP; 0, 1, 2 workers. */
+  g_assert_cmpuint (points->len, ==, 3 * 2 * 3);
   for (guint i = 0; i < points->len; i++)
     for (guint k = 0; k < i; k++)
       g_assert_false (dyno_space_same (&g_array_index (points, DynoSettings, i),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimates of series that are made up. */
+/* Estimates of simulated series. */
 #include "statistics.h"
 #include "rng.h"
 #include <math.h>
 
 #define N 40
 
-/* 1000 with so much noise, in shares of it. */
+/* 1000 with this relative noise. */
 static void
 fill (double *x, guint n, double noise, guint64 seed)
 {
@@ -27,10 +27,10 @@ test_constant (void)
   g_assert_cmpfloat (e.median, ==, 1000);
   g_assert_cmpuint (e.n, ==, N);
   g_assert_true (e.stationary);
-  /* not exact, whatever the windows say */
+  /* not exact, even if the windows are equal */
   g_assert_cmpfloat (e.low, <, 1000);
   g_assert_cmpfloat (e.low, >, 995);
-  g_assert_cmpfloat (1000 - e.low, >=, 4.999 / sqrt (N)); /* half a percent of each window */
+  g_assert_cmpfloat (1000 - e.low, >=, 4.999 / sqrt (N)); /* half a percent for each window */
   g_assert_cmpfloat (e.high, >, 1000);
   g_assert_cmpfloat (e.high, <, 1005);
 }
@@ -53,7 +53,7 @@ test_ramp (void)
   g_assert_cmpuint (e.n, >=, N / 2);
 }
 
-/* Two windows in which kernels were loaded are not enough for a trend. */
+/* Two windows with the loading of kernels are not enough for a trend. */
 static void
 test_slow_start (void)
 {
@@ -68,7 +68,7 @@ test_slow_start (void)
   g_assert_cmpfloat (e.low, >, 970);
 }
 
-/* It never settles: said, and the later half counts. */
+/* The series never settles: this is reported, and its later half counts. */
 static void
 test_drift (void)
 {
@@ -84,7 +84,7 @@ test_drift (void)
   g_assert_cmpfloat (e.median, <, 760);
 }
 
-/* A trend that is there and too small to matter. */
+/* A trend that exists but is too small to matter. */
 static void
 test_small_drift (void)
 {
@@ -98,7 +98,7 @@ test_small_drift (void)
   g_assert_cmpuint (e.n, >=, N - N / 3);
 }
 
-/* Every sixth window was another program's. */
+/* Another program delays every sixth window. */
 static void
 test_spikes (void)
 {
@@ -114,7 +114,7 @@ test_spikes (void)
   g_assert_true (e.stationary);
 }
 
-/* Two rates in turn: the interval holds both. */
+/* Two alternating rates: the interval contains both. */
 static void
 test_bimodal (void)
 {
@@ -162,7 +162,7 @@ test_not_finite (void)
   g_assert_cmpfloat (e.median, ==, 1000);
 }
 
-/* Of 200 series the interval holds the true median in about 95 %. */
+/* The interval contains the true median in about 95 % of 200 series. */
 static void
 test_coverage (void)
 {
@@ -219,8 +219,8 @@ test_nan_is_not_above (void)
   g_assert_false (dyno_estimate_is_above (&some, &some, 1));
 }
 
-/* Three trials of the same settings, each sure of itself, that differ: what they have in common is
- * less sure than any of them. */
+/* Three trials of the same settings, each with a narrow interval, that differ: the combined
+ * interval is wider than any of theirs. */
 static void
 test_combine (void)
 {
@@ -241,14 +241,14 @@ test_combine (void)
   g_assert_cmpuint (e.n, ==, 60);
   dyno_estimate_combine (trials, 1, &e);
   g_assert_cmpfloat (e.high, ==, 1001);
-  /* Independent and alike: the half of one over the root of their number. */
+  /* Independent and equal: the half width divided by the root of their number. */
   dyno_estimate_combine (wide, 2, &e);
   g_assert_cmpfloat_with_epsilon (e.low, 1000 - 200 / sqrt (2), 1e-9);
   g_assert_cmpfloat_with_epsilon (e.high, 1000 + 200 / sqrt (2), 1e-9);
   dyno_estimate_combine (unlike, 4, &e);
   g_assert_cmpfloat_with_epsilon (e.low, 1000 - 160 / sqrt (4), 1e-9);
   g_assert_cmpfloat_with_epsilon (e.high, 1000 + 160 / sqrt (4), 1e-9);
-  /* Stationary are all or the whole is not, wherever the one stands that is not. */
+  /* The combination is stationary only if all trials are, whichever of them is not. */
   for (guint odd = 0; odd < 4; odd++)
     {
       DynoEstimate some[] = { trials[0], trials[1], trials[2] };
@@ -266,7 +266,7 @@ test_combine (void)
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-/* 10 samples each 10 ms, for an hour or for a moment: as many windows as count. */
+/* 10 samples every 10 ms, for an hour or for a moment, give as many windows as count. */
 static void
 test_windows_any_duration (void)
 {
@@ -286,7 +286,8 @@ test_windows_any_duration (void)
     }
 }
 
-/* Steps longer than a window are windows themselves; time between begins does not count. */
+/* Steps longer than a window are windows themselves; time before a call of dyno_windows_begin does
+ * not count. */
 static void
 test_windows_skip (void)
 {
@@ -304,7 +305,7 @@ test_windows_skip (void)
   g_assert_cmpfloat (fabs (e.median - 8), <, 1e-9);
 }
 
-/* Epochs shorter than a window: their steps add up over the ends between. */
+/* Epochs shorter than a window: their steps are added across the ends of epochs. */
 static void
 test_windows_short_epochs (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The estimator on known functions, against points at random. */
+/* The estimator on known functions, compared with random points. */
 #include "tpe.h"
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ measure_branin (const double *x)
   return a * a + 10 * (1 - 1 / (8 * G_PI)) * cos (x[0]) + 10;
 }
 
-/* The second choice is the best; only with it the second number counts, which is best at 0.7. */
+/* The second choice is the best; only with it the second number matters, and is best at 0.7. */
 static double
 measure_choice (const double *x)
 {
@@ -54,7 +54,7 @@ static const Function functions[] = {
   { "choice", 3, { { .n_choices = 4 }, { 0, 1, 0 }, { 0, 1, 0 } }, measure_choice, counts_choice },
 };
 
-/* The best of a search; best_point may be NULL. */
+/* Returns the best value of a search; best_point may be NULL. */
 static double
 search (const Function *f, guint64 seed, gboolean at_random, guint n, double *best_point)
 {
@@ -139,8 +139,8 @@ test_same_seed (void)
     }
 }
 
-/* The first points are spread: in one dimension no two are nearer than a third of what is even, nor
- * is any gap wider than twice that; points at random are not. */
+/* The first points are spread: in one dimension no two are closer than a third of an even spacing,
+ * and no gap is wider than twice that spacing; random points are not spread like this. */
 static void
 test_start (void)
 {
@@ -169,7 +169,7 @@ test_start (void)
   g_assert_cmpuint (wide, >, 5);
 }
 
-/* Each value is inside of its range, and only those that count are there. */
+/* Each value is within its range, and only parameters that have an effect have values. */
 static void
 test_range (void)
 {
@@ -193,7 +193,7 @@ test_range (void)
     g_assert_cmpuint (chosen[c], >, 0);
 }
 
-/* All that failed is in the worse part: no later point comes near it. */
+/* All failures are in the worse part, so no later point comes near them. */
 static void
 test_failures_are_left (void)
 {

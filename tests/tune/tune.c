@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner's thread, events and records, on a simulated machine. */
+/* The tuner's thread, events and records on a simulated machine. */
 #include "tune.h"
 #include "preset.h"
 #include "simulation.h"
@@ -69,7 +69,7 @@ events_new (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tune_event_free);
 }
 
-/* No factor is told that may be noise. */
+/* No factor is stated that may be noise. */
 static void
 assert_factors (const DynoTuneEvent *best, const DynoTuneResult *result)
 {
@@ -107,7 +107,7 @@ test_events (void)
   g_assert_true (g_str_has_prefix (best->text, result->reasons[0]));
 }
 
-/* What is compiled before the first trial is told, and that this is over. */
+/* The compilation before the first trial is reported, and so is its end. */
 static void
 test_preparing (void)
 {
@@ -146,7 +146,7 @@ test_snapshot_and_stop (void)
   g_assert_cmpuint (before->trials->len, ==, 0);
   dyno_tune_pause (tune, TRUE);
   dyno_tune_start (tune);
-  /* Paused before anything was measured: stopping ends it all the same. */
+  /* The search is paused before the first measurement, and stopping ends it nevertheless. */
   g_autoptr (DynoTuneResult) meanwhile = dyno_tune_get_result (tune);
   g_assert_cmpuint (meanwhile->trials->len, ==, 0);
   dyno_tune_stop (tune);
@@ -162,7 +162,7 @@ test_snapshot_and_stop (void)
 
 static GMutex lock;
 static GCond changed;
-static gboolean has_told; /* under the lock */
+static gboolean has_told; /* protected by the lock */
 static const DynoMeterClass *quiet;
 
 static gboolean
@@ -178,7 +178,7 @@ tell_much (DynoMeter *meter, const DynoSettings *settings, double seconds, gint6
   return quiet->trial (meter, settings, seconds, deadline_us, cancellable, m, error);
 }
 
-/* Progress that nobody takes holds nothing up, and neither does what else is told at the end. */
+/* Progress events that are not read do not block the search, nor do its last events. */
 static void
 test_nobody_takes_events (void)
 {
@@ -244,7 +244,8 @@ make_trial (const DynoJob *job, guint number)
                       .text = (char *) "it said \"no\",\nand ended" };
 }
 
-/* Killed in the middle of a line: what was whole is there, and the next stands on its own line. */
+/* After a kill in the middle of a line, complete lines are read, and the next record has a line of
+ * its own. */
 static void
 test_torn_line (void)
 {
@@ -258,7 +259,7 @@ test_torn_line (void)
   g_assert_true (dyno_trials_file_add_trial (out, &two, NULL));
   dyno_trials_file_free (out);
   g_assert_true (g_file_get_contents (file, &text, &size, NULL));
-  /* The last line's own break, and those in its quotes, are cut off. */
+  /* Cuts off the last line break, and those within quotes. */
   for (gsize cut = 1; cut < 60; cut += 20)
     {
       g_assert_true (g_file_set_contents (file, text, (gssize) (size - cut), NULL));
@@ -275,7 +276,7 @@ test_torn_line (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* Texts that a spreadsheet would compute are none in the file, and come back as they were. */
+/* Texts that a spreadsheet would compute are escaped in the file, and read back unchanged. */
 static void
 test_no_formulas (void)
 {
@@ -302,7 +303,7 @@ test_no_formulas (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* Every trial is on the disk when its function returns, not at the end. */
+/* Every trial is on disk when its function returns, and not only at the end. */
 static void
 test_each_is_there_at_once (void)
 {
@@ -354,7 +355,7 @@ test_other_search (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* What a search was of is in its records: the present settings, whatever was tried before. */
+/* The records contain the job of the search: the present settings, whatever was tried before. */
 static void
 test_job_of_records (void)
 {
@@ -398,8 +399,8 @@ test_no_trials (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* In the same folder the records go on, also the second time; in another they are begun with what is
- * known.  What was known stands before what is added, whose numbers follow. */
+/* In the same folder the records are continued, also the second time; in another folder they begin
+ * with the known ones.  Known trials precede new ones, which continue their numbers. */
 static void
 test_resumes (void)
 {
@@ -442,7 +443,7 @@ test_resumes (void)
   g_assert_cmpint (g_unlink (copied) | g_rmdir (other) | g_unlink (file), ==, 0);
 }
 
-/* The folder is gone: nothing is measured that would be lost. */
+/* The folder is missing: nothing is measured, since it would be lost. */
 static void
 test_records_that_cannot_be_written (void)
 {
@@ -456,7 +457,8 @@ test_records_that_cannot_be_written (void)
   g_assert_cmpint (((DynoTuneEvent *) events->pdata[0])->type, ==, DYNO_TUNE_EVENT_ERROR);
 }
 
-/* Where keeping was not asked for, the search goes on, and says once that it is not kept. */
+/* Where records were not requested, the search goes on, and reports once that they are not
+ * stored. */
 static void
 assert_goes_on_with_a_warning (const char *path)
 {
@@ -487,7 +489,7 @@ test_records_that_need_not_be_written (void)
   assert_goes_on_with_a_warning ("/nowhere/at/all");
 }
 
-/* As on a full disk: the first measurements can be written, those after them cannot. */
+/* As on a full disk, the first measurements can be written, and later ones cannot. */
 static void
 test_full_disk (void)
 {
@@ -503,7 +505,7 @@ test_full_disk (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* Ceilings and trials, and how it ended. */
+/* The history has the ceilings, the trials, and the end of the search. */
 static void
 test_history (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of what was measured is the best, and how it is told; no device, no clock. */
+/* The choice of the best result, and its wording; without a device or a clock. */
 #include "verdict.h"
 #include "claims.h"
 #include "curve.h"
@@ -8,7 +8,7 @@
 
 typedef struct {
   gint64 batch, workers;
-  double rate, half; /* half of the interval */
+  double rate, half; /* half of the interval's width */
 } Row;
 
 static DynoVerdict
@@ -46,7 +46,7 @@ test_smallest_of_the_fast (void)
   g_assert_false (v.keep_today);
 }
 
-/* 3 % slower may be 4 % slower: what is not sure is not advised. */
+/* 3 % slower may be 4 % slower, so an uncertain batch is not advised. */
 static void
 test_inside_the_noise_is_not_advised (void)
 {
@@ -54,7 +54,7 @@ test_inside_the_noise_is_not_advised (void)
   g_assert_cmpint (CHOOSE (-1, -1, 0, { 64, 4, 300, 1 }, { 32, 4, 294, 1 }).best, ==, 1);
 }
 
-/* What the model holds possible counts too, but for no more than a change must bring. */
+/* Rates that the model considers possible count too, but only up to the least gain of a change. */
 static void
 test_expected_counts (void)
 {
@@ -81,7 +81,7 @@ test_below_3_percent_the_present_settings_stay (void)
   g_assert_cmpint (less.best, ==, 2);
   g_assert_false (more.keep_today);
   g_assert_cmpint (more.best, ==, 0);
-  /* The advised one would not beat them by 3 %, the fastest does. */
+  /* The advised batch would not beat the present settings by 3 %, the fastest would. */
   g_assert_false (small.keep_today);
   g_assert_cmpint (small.best, ==, 0);
 }
@@ -154,7 +154,7 @@ explain (DynoTuneResult *r)
   return g_strjoinv ("\n", reasons);
 }
 
-/* With the ceilings and what limits as they follow from it; the proof stays as the test says. */
+/* Uses the ceilings and the limit that follows from them; the test sets the proof. */
 static char *
 explain_limit (DynoTuneResult *r)
 {
@@ -179,7 +179,7 @@ test_words (void)
   r->keep_today = TRUE;
   g_autofree char *unproven = explain (r);
   g_assert_true (g_str_has_prefix (unproven, "Not proven"));
-  g_assert_null (strstr (unproven, "already as fast")); /* no claim without proof */
+  g_assert_null (strstr (unproven, "already as fast")); /* no claim without a proof */
   g_assert_nonnull (strstr (unproven, "before the longer runs"));
   g_assert_nonnull (strstr (unproven, "1.50 times the base line"));
   r->speedup = 0.74;
@@ -193,7 +193,7 @@ test_words (void)
   g_autofree char *alone = explain (r);
   g_assert_true (g_str_has_prefix (alone, "Not proven: nothing else was measured"));
   g_assert_null (strstr (alone, "times the"));
-  add_trial (r, r->trials->pdata[0]); /* the same once more is nothing else */
+  add_trial (r, r->trials->pdata[0]); /* the same settings do not count as others */
   g_autofree char *twice = explain (r);
   g_assert_true (g_str_has_prefix (twice, "Not proven: nothing else was measured"));
   g_ptr_array_set_size (r->trials, 1);
@@ -210,7 +210,7 @@ test_words (void)
   g_autofree char *noise = explain (r);
   g_assert_nonnull (strstr (
       noise, "(in the proof it ran at 100 to 200 samples/s, the base line at 0.00 to 0.00)"));
-  g_assert_null (strstr (noise, "times the")); /* no claim inside the noise */
+  g_assert_null (strstr (noise, "times the")); /* no claim within the noise */
   r->keep_today = TRUE;
   r->fastest.settings = r->best.settings;
   g_autofree char *fastest = explain (r);
@@ -224,7 +224,7 @@ test_words (void)
       "(in the proof it ran at 100 to 200 samples/s, the present settings at 1,500 to 1,600)"));
 }
 
-/* Whoever stopped it is not told that there was no time. */
+/* A stopped search does not report a lack of time. */
 static void
 test_stopped_in_words (void)
 {
@@ -250,7 +250,7 @@ test_stopped_in_words (void)
       alone, "Not proven: the search was stopped before anything else was measured"));
 }
 
-/* That the present settings do not run is why others are advised. */
+/* The failure of the present settings is the reason for advising others. */
 static void
 test_failed_settings_in_words (void)
 {
@@ -281,7 +281,7 @@ test_limit_in_words (void)
   r->loader_ceiling = 1200;
   g_autofree char *gpu = explain_limit (r);
   g_assert_nonnull (strstr (gpu, "The device is the limit: alone it trains 900 samples/s"));
-  r->best.train_samples_per_s = 1000; /* more than the device could: that figure is wrong */
+  r->best.train_samples_per_s = 1000; /* more than the device's ceiling, so this figure is wrong */
   g_autofree char *wrong = explain_limit (r);
   g_assert_null (strstr (wrong, "is the limit"));
   r->loader_ceiling = 16740.2;
@@ -290,7 +290,7 @@ test_limit_in_words (void)
   g_autofree char *large = explain_limit (r);
   g_assert_nonnull (
       strstr (large, "it delivers 16,740 samples/s, the device could take 1,234,567."));
-  r->loader_ceiling = INFINITY; /* the device makes its own input */
+  r->loader_ceiling = INFINITY; /* the device generates its own input */
   g_autofree char *neither = explain_limit (r);
   g_assert_null (strstr (neither, "is the limit"));
 }
@@ -319,7 +319,7 @@ test_curve (void)
   points[3].measured = TRUE;
   dyno_curve_read (&curve, 0);
   g_assert_cmpstr (curve.text, ==, "batch 128 to 256: +2 % for +71 % memory");
-  /* What was chosen is what is advised, whatever the model holds of the others. */
+  /* The chosen batch is the advised one, whatever the model expects of the others. */
   g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest");
   dyno_curve_read (&curve, 64);
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised");
@@ -327,26 +327,26 @@ test_curve (void)
   g_assert_cmpint (curve.fastest, ==, 256);
   g_assert_true (g_str_has_prefix (curve.text, "batch 64 to 128: +2"));
   dyno_curve_read (&curve, 512);
-  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised"); /* 256 is as fast */
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised"); /* batch 256 is as fast */
   g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest");
   g_assert_cmpint (curve.smallest, ==, 512);
   g_assert_cmpint (curve.fastest, ==, 256);
   dyno_curve_read (&curve, 256);
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: the fastest");
   g_assert_null (dyno_curve_name_fastest (&curve));
-  /* Of these settings, and others were faster. */
+  /* Within these settings; other settings were faster. */
   curve.elsewhere = 1020;
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: within 3 %");
   curve.elsewhere = 1040;
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised");
-  dyno_curve_read (&curve, 1024); /* it does not fit: then no other is what was chosen */
+  dyno_curve_read (&curve, 1024); /* it does not fit, so no other batch is the chosen one */
   g_assert_cmpint (curve.smallest, ==, 0);
   g_assert_null (dyno_curve_name_advised (&curve));
   g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest");
   g_free (curve.text);
 }
 
-/* Of equal rates the smallest batch is the fastest, and the curve is read anew each time. */
+/* Of equal rates the smallest batch is the fastest, and the curve is evaluated again each time. */
 static void
 test_curve_of_equal_rates (void)
 {
@@ -407,8 +407,8 @@ test_gains_in_words (void)
                    "123.40 times.");
 }
 
-/* The best beside the guide's numbers, after the other reasons; of no best, and of a preset without
- * numbers, there is nothing. */
+/* The best beside the guide's numbers, after the other reasons; nothing without a best, or for a
+ * preset without numbers. */
 static void
 test_beside_the_preset (void)
 {

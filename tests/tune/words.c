@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences of the libraries: German where a program binds the catalogue and takes the locale, as
- * the window does; English where it does not, as dynoctl; and names for programs the same in
+/* Sentences of the libraries: German where a program binds the catalogue and sets the locale, as
+ * the window does; English where it does not, as dynoctl; and the same names for programs in
  * both. */
 #include "dataset.h"
 #include "preset.h"
@@ -47,7 +47,7 @@ verdict_without_a_base_line (void)
   return g_strjoinv (" ", reasons);
 }
 
-/* Of half a second of validation, with the metric of equal epochs. */
+/* Half a second of validation, with the metric of equal epochs. */
 static char *
 verdict_of_equal_epochs (void)
 {
@@ -80,8 +80,8 @@ test_english (void)
       strstr (verdict, "The base line (batch 16, fp32, 1 worker) did not work: does not fit."));
 }
 
-/* German, made where the machine has none: newer C libraries heed LANGUAGE in no locale that is
- * called C. */
+/* Sets a German locale, made here where the machine has none: newer C libraries ignore LANGUAGE in
+ * locales named C. */
 static gboolean
 set_german (void)
 {
