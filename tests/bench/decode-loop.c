@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* decode-loop FOLDER [SIZE] [PASSES]: what a worker makes of a folder of folders of JPEG files,
- * beside bare loops over the same files in memory.  Images per second of CPU time of one thread, and
- * what part of the bare loop's rate each way has; the ways take turns, so that what else runs on the
- * machine slows them all alike. */
+/* decode-loop FOLDER [SIZE] [PASSES]: the rate at which a worker decodes a folder of folders of
+ * JPEG files, compared with bare loops over the same files in memory.  Prints images per second of
+ * CPU time of one thread, and the ratio to the bare loop's rate for each way; the ways take turns,
+ * so that other load on the machine slows them all equally. */
 #include "crop.h"
 #include "dataset.h"
 #include "image-codec.h"
@@ -56,7 +56,7 @@ add_files (Bench *b, const char *folder, guint depth)
     }
 }
 
-/* One handle, one piece of memory; nothing is checked. */
+/* One decoder handle and one buffer, without any checks. */
 static void
 decode_bare (Bench *b, gboolean resample)
 {
@@ -191,7 +191,7 @@ main (int argc, char **argv)
               .scratch = g_byte_array_new (),
               .handle = tjInitDecompress () };
   int passes = argc > 3 ? atoi (argv[3]) : 5;
-  const char *only = g_getenv ("DYNO_BENCH_WAY"); /* for a profile: a number from 0 */
+  const char *only = g_getenv ("DYNO_BENCH_WAY"); /* for profiling only one way, numbered from 0 */
   g_autoptr (GError) error = NULL;
 
   if (argc < 2 || b.size < 1 || b.size > 8192)
@@ -208,7 +208,7 @@ main (int argc, char **argv)
       g_printerr ("%s\n", error ? error->message : "no JPEG files");
       return 1;
     }
-  for (int i = 0; i <= passes; i++) /* the first warms up */
+  for (int i = 0; i <= passes; i++) /* the first pass is a warm-up */
     for (guint w = 0; w < G_N_ELEMENTS (ways); w++)
       if (!only || (guint) atoi (only) == w)
         {

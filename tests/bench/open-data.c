@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* open-data DATA [TIMES]: seconds to open a data set each time, its samples, and what the program's
- * memory had grown to at most.  A folder of images has its index in $XDG_CACHE_HOME from the first
- * time on. */
+/* open-data DATA [TIMES]: prints the seconds of each opening of a data set, its number of samples,
+ * and the peak memory of the program.  An image folder has its index in $XDG_CACHE_HOME after the
+ * first opening. */
 #include "dataset.h"
 #include <inttypes.h>
 #include <stdlib.h>

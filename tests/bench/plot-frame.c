@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a frame of a plot costs: plot-frame [POINTS [WIDTH HEIGHT]] draws a smoothed line of so many
- * points, raw line behind it, whole and zoomed, and prints milliseconds
- * of the processor.  Run by hand. */
+/* The cost of drawing a plot: plot-frame [POINTS [WIDTH HEIGHT]] draws a smoothed line of POINTS
+ * points with the raw line below it, whole and zoomed, and prints the CPU time in milliseconds.
+ * Run by hand. */
 #include "draw.h"
 #include "span.h"
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #define FRAMES 50
 
-/* Of the processor: what else the machine does is not in it. */
+/* CPU time of this process only, without other load on the machine. */
 static double
 get_ms (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LD_PRELOAD for tuner-cases and bottlenecks: a disk that needs DYNO_SLOW_US microseconds for each
- * read, and has nothing in the system's cache. */
+/* LD_PRELOAD for tuner-cases and bottlenecks: a disk that takes DYNO_SLOW_US microseconds for each
+ * read, without data in the system's cache. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ pread64 (int fd, void *buffer, size_t size, off64_t offset)
   return next (fd, buffer, size, offset);
 }
 
-/* What asks whether a read would wait is told that it would. */
+/* A call with RWF_NOWAIT, which asks whether a read would block, is answered that it would. */
 ssize_t
 preadv64v2 (int fd, const struct iovec *pieces, int n, off64_t offset, int flags)
 {

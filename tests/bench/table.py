@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of ./dev bench from fixture lines: which rows are set beside which, and what the ratios
-are."""
+"""The table of ./dev bench from fixture lines: the rows that are compared, and their ratios."""
 import json, os, shutil, subprocess, sys, tempfile, unittest
 
 BENCH = os.path.abspath(sys.argv[1])
@@ -37,7 +36,7 @@ class Table(unittest.TestCase):
         return done
 
     def rows(self, *arguments):
-        """(workload, mode) -> the other cells; and the last lines."""
+        """Returns (workload, mode) -> the other cells, and the last lines."""
         here, there = self.file('here', HERE), self.file('there', ['a log line', '', *REFERENCE])
         lines = self.bench('--measured', here, '--reference', there, *arguments).stdout.splitlines()
         self.assertEqual(lines[1].split(), 'workload batch mode images/s step ms MiB reference images/s ratio MiB memory'.split())
@@ -47,7 +46,8 @@ class Table(unittest.TestCase):
     def test_fp32_beside_fp32_and_amp_beside_the_fastest(self):
         rows, _ = self.rows()
         self.assertEqual(rows['resnet18', 'fp32'], ['128', '900.0', '142.222', '3000', 'fp32', '1000.0', '0.900', '4000', '0.750'])
-        # The rate is that of compile, the fastest, but the peak that of the faster amp line.
+        # The rate is that of compile, which is the fastest, but the peak is that of the faster amp
+        # line.
         self.assertEqual(rows['resnet18', 'amp'], ['128', '2000.0', '64.000', '1400', 'compile', '2500.0', '0.800', '2800', '0.500'])
         self.assertEqual(rows['simplecnn32', 'amp'], ['32', '500.0', '64.000', '100', 'graphs', '250.0', '2.000', '-', '-'])
         self.assertEqual(rows['resnet50', 'amp'][4:], ['-', '-', '-', '-', '-'])

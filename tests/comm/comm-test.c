@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See comm-test.h.  The n-th jobs of all ranks meet in a slot; the last one to come does the work
- * for all, while the others' memory is theirs to give. */
+/* See comm-test.h.  The n-th jobs of all ranks meet in a slot; the last rank to arrive does the
+ * work for all, while the other ranks wait and lend their buffers. */
 #include "comm-test.h"
 #include "comm-class.h"
 #include <string.h>
@@ -10,9 +10,10 @@ typedef struct {
   GCond changed;
   guint size, references, failed_rank;
   DynoCommFate fate;
-  char *failure;     /* why all fail; NULL: nothing failed */
-  DynoComm **ranks;  /* NULL: it has left */
-  GHashTable *slots; /* guint64 number -> Slot, begun and not yet waited for by all */
+  char *failure;    /* the reason for which all ranks fail; NULL: none */
+  DynoComm **ranks; /* NULL: the rank has left */
+  /* Guint64 number -> Slot, of jobs that were begun and that some rank has not yet waited for. */
+  GHashTable *slots;
 } Group;
 
 typedef struct {
@@ -41,7 +42,7 @@ slot_free (gpointer data)
   g_free (slot);
 }
 
-/* With the group's mutex. */
+/* The group's mutex must be held. */
 static void
 fail (Group *group, guint rank, DynoCommFate fate, const char *reason)
 {
@@ -89,7 +90,7 @@ do_jobs (Group *group, const DynoCommJob *jobs)
       }
 }
 
-/* With the group's mutex: whether all ranks asked for the same. */
+/* Whether all ranks requested the same operation.  The group's mutex must be held. */
 static gboolean
 agree (Rank *rank, Slot *slot)
 {
@@ -112,7 +113,7 @@ agree (Rank *rank, Slot *slot)
   return TRUE;
 }
 
-/* With the group's mutex. */
+/* The group's mutex must be held. */
 static gboolean
 check (Rank *rank, GError **error)
 {

@@ -10,17 +10,18 @@ G_BEGIN_DECLS
  * ranks 0 and 1, "host1" with ranks 2 and 3 and so on. */
 DynoComm **comm_test_new (guint size);
 
-/* The same on one host. */
+/* The same with all ranks on one host. */
 DynoComm **comm_test_new_local (guint size);
 
-/* What a rank whose process was killed does: nothing more.  The others' requests fail with PEER. */
+/* Does what happens when a rank's process is killed: nothing more.  Requests of the others fail
+ * with PEER. */
 void comm_test_die (DynoComm *comm);
 
-/* How many jobs the rank has begun; any thread. */
+/* The number of jobs that the rank has begun; may be called from any thread. */
 guint64 comm_test_count_begun (DynoComm *comm);
 
 /* Runs func on size ranks, each in a thread of its own with a communicator of its own, which it
- * does not unref; returns when all have returned. */
+ * does not unref; returns when all calls have returned. */
 typedef void (*CommTestFunc) (DynoComm *comm, gpointer data);
 void comm_test_run (guint size, CommTestFunc func, gpointer data);
 void comm_test_run_local (guint size, CommTestFunc func, gpointer data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of comm.h, on ranks that are threads. */
+/* The calls of comm.h, with threads as ranks. */
 #include "comm-test.h"
 #include "exchangerate.h"
 #include "comm-class.h"
@@ -11,7 +11,7 @@
 
 enum { RANKS = 4, VALUES = 5000 };
 
-/* Of widely different size, so that another order gives other bits. */
+/* Values of widely different size, so that another order of summation gives other bits. */
 static float
 value_of (guint rank, guint i)
 {
@@ -48,7 +48,7 @@ test_order (void)
   comm_test_run (RANKS, sum_floats, NULL);
 }
 
-/* 1024 + 0.5 + 0.5 is 1025 in fp32; in fp16 each half is lost. */
+/* 1024 + 0.5 + 0.5 is 1025 when summed in fp32; summed in fp16, each 0.5 would be lost. */
 static void
 sum_halves (DynoComm *comm, gpointer data)
 {
@@ -77,7 +77,8 @@ test_half (void)
   comm_test_run (RANKS, sum_halves, NULL);
 }
 
-/* All tails and both ways of conversion, against sums one by one. */
+/* All lengths of the remainder and both kinds of conversion, compared with sums of single
+ * values. */
 static void
 test_half_tails (void)
 {
@@ -151,7 +152,7 @@ overlap (DynoComm *comm, gpointer data)
     }
   for (guint k = 0; k < FLIGHT; k++)
     {
-      guint which = (k * 5 + 1) % FLIGHT; /* not in the order of begin */
+      guint which = (k * 5 + 1) % FLIGHT; /* not in the order in which they were begun */
       gboolean done = FALSE;
       while (!done)
         g_assert_true (dyno_comm_wait (comm, requests[which], 1000, &done, NULL));
@@ -254,7 +255,7 @@ lose_the_first (DynoComm *comm, gpointer data)
   g_assert_cmpint (dyno_comm_is_speaker (comm), ==, dyno_comm_get_rank (comm) == 1);
 }
 
-/* Whoever is the first to say why, rank 0 can speak. */
+/* Whichever rank reports its reason first, rank 0 is the speaker. */
 static void
 fail_alike (DynoComm *comm, gpointer data)
 {
@@ -268,7 +269,7 @@ fail_alike (DynoComm *comm, gpointer data)
   g_assert_cmpint (dyno_comm_is_speaker (comm), ==, rank == 0);
 }
 
-/* Which is no failure. */
+/* A stop is no failure. */
 static void
 stop_one (DynoComm *comm, gpointer data)
 {
@@ -351,7 +352,8 @@ compare (DynoComm *comm, gpointer data)
         continue;
       g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_DIFFERS);
       g_assert_nonnull (strstr (error->message, expected[i]));
-      dyno_comm_abort (comm, "one rank says so once more"); /* the next comparison is made */
+      /* The comparison after this one is complete. */
+      dyno_comm_abort (comm, "one rank says so once more");
     }
 }
 
@@ -397,7 +399,7 @@ test_launched (void)
     { "PMI_SIZE", "64", NULL, NULL, TRUE },
     { "SLURM_STEP_NUM_TASKS", "8", NULL, NULL, TRUE },
     { "SLURM_NTASKS", "8", "SLURM_PROCID", "0", FALSE }, /* a batch script */
-    { "PMIX_RANK", "0", "PMIX_NAMESPACE", "x", FALSE },  /* another program's */
+    { "PMIX_RANK", "0", "PMIX_NAMESPACE", "x", FALSE },  /* another program's variables */
     { "PMIX_RANK", "1", "SLURM_STEP_NUM_TASKS", "2", TRUE },
     { "PMIX_RANK", "0", "PMI_SIZE", "1", FALSE },
     { "PMI_SIZE", "many", NULL, NULL, FALSE },
@@ -426,7 +428,8 @@ test_no_module (void)
   g_assert_nonnull (strstr (error->message, "dyno-mpi.so is not installed"));
 }
 
-/* Of each rank what it has, and of itself nothing; data: the rank that has none, or RANKS. */
+/* Each rank receives the descriptors of the others, and none of itself; data: the rank that has
+ * none, or RANKS. */
 static void
 pass_descriptors (DynoComm *comm, gpointer data)
 {

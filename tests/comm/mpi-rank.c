@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mpi-rank CASE [BYTES]: one of several ranks over MPI; tests/comm/mpi starts them and looks at what
- * they say.  Exit code 0: what the case expects came. */
+/* mpi-rank CASE [BYTES]: one of several ranks over MPI; tests/comm/mpi starts them and checks their
+ * output.  Exit code 0: the expectation of the case was met. */
 #include "comm.h"
 #include "half.h"
 #include <math.h>
@@ -33,7 +33,7 @@ fill (DynoComm *comm, float *values, gsize n)
     values[i] = value_of (dyno_comm_get_rank (comm), i);
 }
 
-/* Bit by bit what adding in the order of the ranks gives. */
+/* The values must be bit-identical to sums in the order of the ranks. */
 static void
 check (DynoComm *comm, const float *values, gsize n)
 {
@@ -46,8 +46,8 @@ check (DynoComm *comm, const float *values, gsize n)
     }
 }
 
-/* Of one hop, of segments with and without a remainder, of several pieces; blocking and beside each
- * other. */
+/* Sums of one hop, of segments with and without a remainder, and of several pieces; blocking and
+ * concurrent. */
 static void
 sums (DynoComm *comm)
 {
@@ -77,7 +77,7 @@ sums (DynoComm *comm)
     }
 }
 
-/* Added in fp32 in the order of the ranks, rounded once: of one hop, and of segments. */
+/* Sums in fp32 in the order of the ranks, rounded once: of one hop, and of segments. */
 static void
 half_sums (DynoComm *comm)
 {
@@ -128,7 +128,7 @@ others (DynoComm *comm)
   g_assert_nonnull (strstr (error->message, "has batch = 64 where rank 0 on "));
 }
 
-/* Until the communicator fails, which rank 1 brings about; says how. */
+/* Sums until the communicator fails, which rank 1 causes as `how` names. */
 static void
 lose (DynoComm *comm, const char *how)
 {
@@ -136,7 +136,7 @@ lose (DynoComm *comm, const char *how)
   float value[5000] = { 1 };
   guint step = 0;
 
-  /* mpirun ends all when one has died; what they say is worth the second it leaves them. */
+  /* mpirun ends all ranks when one has died; the second that it gives them is for their reports. */
   signal (SIGTERM, SIG_IGN);
   while (dyno_comm_sum (comm, value, G_N_ELEMENTS (value), DYNO_COMM_FLOAT32, &error))
     {
@@ -154,7 +154,7 @@ lose (DynoComm *comm, const char *how)
     fprintf (stderr, "LOST %s\n", error->message);
 }
 
-/* All fail, each for itself: one of them can tell it, and has to. */
+/* All ranks fail, each on its own; one of them is the speaker, and has to report it. */
 static void
 fail_alike (DynoComm *comm)
 {
@@ -176,7 +176,7 @@ differ (DynoComm *comm)
   fprintf (stderr, "LOST %s\n", error->message);
 }
 
-/* Whether no thread of the process runs or could: 'S' of /proc. */
+/* Whether no thread of the process is running or runnable, by state 'S' in /proc. */
 static gboolean
 is_asleep (guint64 process)
 {
@@ -192,15 +192,15 @@ is_asleep (guint64 process)
       const char *state;
 
       if (!g_file_get_contents (file, &text, NULL, NULL))
-        continue; /* it has ended */
+        continue; /* the thread has ended */
       state = strrchr (text, ')');
       asleep = state && g_str_has_prefix (state, ") S");
     }
   return asleep;
 }
 
-/* Rank 0 waits for rank 1, which comes when it has seen it asleep as often: one that keeps its core
- * busy never is. */
+/* Rank 0 waits for rank 1, which joins after it has seen rank 0 asleep this often; a busy wait
+ * never sleeps. */
 static void
 wait_idle (DynoComm *comm)
 {
@@ -244,7 +244,8 @@ measure (DynoComm *comm, gsize size_bytes)
             (double) (g_get_monotonic_time () - begin) * 1e-3 / turns);
 }
 
-/* A program that a rank starts inherits its environment, also through a shell, and is no rank. */
+/* A program that a rank starts inherits its environment, also through a shell, and is not a
+ * rank. */
 static void
 start_others (const char *program)
 {

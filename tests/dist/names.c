@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the manual and the completion must know, a line each: "model NAME", "preset ID",
- * "format ID" of settings and "run-format ID", and of the table of settings "setting KEY",
- * "default KEY VALUE", "live KEY", "values KEY VALUE ..." of one with a few, and "word KEY WORD" for
- * what its paragraph must name besides. */
+/* Prints the words that the manual and the completions must have, one per line: "model NAME",
+ * "preset ID", "format ID" of settings and "run-format ID", and of the table of settings "setting
+ * KEY", "default KEY VALUE", "live KEY", "values KEY VALUE ..." if it has a few values, and "word
+ * KEY WORD" for other words of its paragraph. */
 #include "network.h"
 #include "preset.h"
 #include "runexporter.h"
@@ -29,7 +29,7 @@ print_setting (const DynoSettingInfo *info)
   if (other && !other->values)
     g_print ("word %s %s\n", info->key, other->key);
   for (guint i = 0; other && other->values && other->values[i]; i++)
-    if (needed >> i & 1) /* by its values, where these are words that are told from others */
+    if (needed >> i & 1) /* by its values, if these are words that users enter */
       g_print ("word %s %s\n", info->key, other->values[i]);
 }
 

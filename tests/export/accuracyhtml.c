@@ -26,7 +26,7 @@ add_trial (DynoAccuracyResult *r, guint n_done, double value, double lr)
   g_array_append_val (r->trials, trial);
 }
 
-/* Two of three trials, of which one has failed, and a final on two seeds. */
+/* Three trials, of which one has failed, and a final of two trials on two seeds. */
 static void
 world_init (World *w)
 {
@@ -166,7 +166,7 @@ read_file (const char *folder, const char *name)
   return text;
 }
 
-/* A search that was stopped before it measured anything keeps an earlier one's files. */
+/* A search that was stopped before its first measurement keeps the files of an earlier one. */
 static void
 test_files_of_the_choice (void)
 {

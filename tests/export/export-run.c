@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export-run FORMAT FOLDER FILE: an exporter of runs, for tests that read its file in Python. */
+/* export-run FORMAT FOLDER FILE: exports a run, for tests that read the file in Python. */
 #include "runexporter.h"
 
 int

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""exports.py DYNOCTL [--keep FOLDER]: `dynoctl export` of settings as different as can be, read
-back by readers.py.  --keep leaves the files in FOLDER, for readers.py where more programs are
-installed."""
+"""exports.py DYNOCTL [--keep FOLDER]: `dynoctl export` of very different settings, read back by
+readers.py.  --keep leaves the files in FOLDER, for readers.py where more programs are installed."""
 import json, os, struct, subprocess, sys, tempfile, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -36,7 +35,7 @@ CASES = {
     'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
                                  'loss.weights': '1,2'}),
 }
-# Another value of each setting that is a word.
+# Another value for each setting with a word as its value.
 OTHER_WORDS = {'optimizer': 'adamw', 'schedule': 'step', 'best_metric': 'loss', 'model.freeze': 'layer1', 'loss.class_weights': 'balanced',
                'loss.weights': '1,2,0.5,1,0,4,1,1,1,0.25', 'augment.crop_from': 'source', 'augment.pad': 'reflect',
                'data.balance': 'sampling', 'data.layout': 'nchw', 'data.task': 'classes'}
@@ -46,12 +45,12 @@ NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch 
 
 
 def another(key, value):
-    """A value of the setting that is not this one, and that other programs could have, too."""
+    """A different value of the setting, which other programs accept too."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, str):
         return OTHER_WORDS[key]
-    if value == 0 and key not in COUNTS:  # a number that is whole is written as such
+    if value == 0 and key not in COUNTS:  # integers are written without a decimal point
         return 0.25
     if isinstance(value, int):
         return value * 2 if value > 1 else 3
@@ -59,7 +58,8 @@ def another(key, value):
 
 
 def write_settings(path, data, values, model=None):
-    """Dyno's own JSON takes any name that is UTF-8; [run] data_escaped of the key file the others."""
+    """Dyno's own JSON stores any name that is UTF-8; data_escaped in the key file's [run] stores
+    the others."""
     model, values = model or values.get('MODEL', 'resnet18'), {key: value for key, value in values.items() if key != 'MODEL'}
     escaped = ''.join(chr(b) if 32 <= b < 127 and b != 92 else f'\\{b:03o}' for b in os.fsencode(data))
     with open(path, 'w', encoding='utf-8') as file:
@@ -126,7 +126,8 @@ class Exports(unittest.TestCase):
                     print(f'{name}: {line}', flush=True)
 
     def test_each_setting_by_itself(self):
-        """Each is changed alone, and every file says what it then must; readers.py knows what each holds."""
+        """Each setting is changed separately, and every file must have the change; readers.py knows
+        the settings of each format."""
         data, values = CASES['plain']
         write_settings(self.path('plain.ini'), data, values)
         self.run_it('export', '--settings', 'plain.ini', '--to', 'json', '-o', 'plain.json')
@@ -144,7 +145,7 @@ class Exports(unittest.TestCase):
                 settings = self.path(f'{i}.ini')
                 write_settings(settings, '/data/' + name, {'workers': 1, 'amp': False}, model='mlp')
                 self.export_all(settings, self.path(str(i)))
-                # JSON, which says what is right, has no bytes.
+                # The JSON, with the expected values, cannot hold these bytes.
                 if '\udcff' not in name:
                     self.check(self.path(str(i)))
                 constants, _tree = readers.read_python(self.path(f'{i}/train.py'))
@@ -261,7 +262,7 @@ class Exports(unittest.TestCase):
             self.assertEqual(done.stdout, b'')
 
     def test_broken_settings_end_well(self):
-        """Any file is settings that are written whole, or an error; never less."""
+        """Any file gives either complete settings or an error."""
         import random
         write_settings(self.path('a.ini'), SHAPES, CASES['other'][1])
         self.run_it('export', '--settings', 'a.ini', '--to', 'json', '-o', 'a.json')

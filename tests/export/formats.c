@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports for other programs: every setting is in the file or told to be missing; names are data
- * in every language; the same in any locale; the schedule of the scripts is the one of a run.
+/* Exports for other programs: every setting is in the file or listed as missing; names are data in
+ * every language; the file is the same in any locale; the schedule of the scripts is that of a run.
  * tests/export/readers.py reads the files as the programs do. */
 #include "dataset.h"
 #include "exporter.h"
@@ -19,7 +19,7 @@ set (DynoSettings *settings, const char *key, const char *value)
   g_assert_no_error (error);
 }
 
-/* Nothing that makes another setting meaningless. */
+/* A job in which no setting makes another one meaningless. */
 static DynoJob *
 make_job (const char *data)
 {
@@ -52,7 +52,7 @@ is_commented (const DynoExporter *exporter)
   return strcmp (exporter->extension, "json") != 0;
 }
 
-/* The text without lines that are comments. */
+/* The text without comment lines. */
 static char *
 read_body (const DynoExporter *exporter, const DynoExportContext *context)
 {
@@ -66,7 +66,7 @@ read_body (const DynoExporter *exporter, const DynoExportContext *context)
   return g_string_free (body, FALSE);
 }
 
-/* Another value than the setting has. */
+/* Sets a value that differs from the current one. */
 static void
 change (DynoSettings *settings, const DynoSettingInfo *info)
 {
@@ -88,8 +88,8 @@ change (DynoSettings *settings, const DynoSettingInfo *info)
   g_assert_cmpfloat (dyno_settings_get_number (settings, info->key), !=, now);
 }
 
-/* The value that stands behind a name in the text, as a number of the setting's; FALSE: the name is
- * not there, or the value is of another kind. */
+/* Reads the value after a name in the text, as a number of the setting; FALSE: the name is missing,
+ * or the value has another type. */
 static gboolean
 read_value (const char *text, const char *name, const DynoSettingInfo *info, double *value)
 {
@@ -121,7 +121,7 @@ find_row (const DynoExporter *exporter, const DynoExportContext *context, const 
   return NULL;
 }
 
-/* "key = value" or "key = value (there: other)" among the settings that are left out. */
+/* Finds "key = value" or "key = value (there: other)" in the list of omitted settings. */
 static const char *
 find_left_out (char **list, const char *key)
 {
@@ -133,7 +133,7 @@ find_left_out (char **list, const char *key)
   return NULL;
 }
 
-/* What the other program does where its file does not hold the setting; NULL: that is not known. */
+/* The other program's behaviour if its file does not hold the setting; NULL: unknown. */
 static const char *
 find_theirs (const DynoExporter *exporter, const DynoExportContext *context,
              const DynoSettingInfo *info)
@@ -162,7 +162,7 @@ find_theirs (const DynoExporter *exporter, const DynoExportContext *context,
   return row ? row->by_default : info->default_value;
 }
 
-/* It is left out and listed, with its value; or the other program has it so by itself. */
+/* The setting is omitted and listed with its value, or it is the other program's default. */
 static void
 check_without (const DynoExporter *exporter, const DynoExportContext *context, const char *text,
                const char *line, const DynoSettingInfo *info)
@@ -226,7 +226,7 @@ check_setting (const DynoExporter *exporter, const DynoExportContext *context,
     g_error ("%s holds another value of %s", exporter->id, info->key);
 }
 
-/* Without a change, too: Dyno's own default value is not the other program's. */
+/* The same for unchanged settings: Dyno's default may differ from the other program's. */
 static void
 check_defaults (const DynoExporter *exporter, const DynoExportContext *context)
 {
@@ -268,8 +268,8 @@ test_every_setting (void)
       }
 }
 
-/* A program that lacks an optimizer is not given another one: its file holds none of the settings
- * that say so, and lists them. */
+/* A program that lacks an optimizer is not given another one: its file has none of the optimizer's
+ * settings, and lists them. */
 static void
 test_every_optimizer (void)
 {
@@ -293,8 +293,8 @@ test_every_optimizer (void)
     }
 }
 
-/* What the other programs do by themselves is known from their documentation; a default value of
- * Dyno that is another one is listed, and one that is the same is not. */
+/* The defaults of the other programs are known from their documentation; a default of Dyno that
+ * differs is listed, and an equal one is not. */
 static void
 test_defaults_of_others (void)
 {
@@ -330,7 +330,8 @@ test_defaults_of_others (void)
     }
 }
 
-/* As JSON what was a switch stays one, for who reads it as that. */
+/* In JSON a setting that was a switch in earlier versions stays a boolean, for programs that read
+ * it as one. */
 static void
 test_json_of_a_switch_with_more (void)
 {
@@ -350,7 +351,7 @@ test_json_of_a_switch_with_more (void)
     }
 }
 
-/* What a format can hold in one case and not in another. */
+/* Values that a format supports in one case and not in another. */
 static void
 test_left_out_by_value (void)
 {
@@ -383,7 +384,7 @@ test_left_out_by_value (void)
     }
 }
 
-/* The reference of torchvision trains its own models on images with classes; of any other job the
+/* The reference of torchvision trains its own models on images with classes; for any other job the
  * script of the PyTorch exporter is run. */
 static void
 test_program_by_model (void)
@@ -427,7 +428,8 @@ test_program_by_model (void)
     }
 }
 
-/* What Dyno has no setting for stands in the script with the reason that is known of this run. */
+/* PyTorch options without a setting in Dyno are in the script, with the reason that applies to this
+ * run. */
 static void
 test_switches_of_pytorch (void)
 {
@@ -452,7 +454,7 @@ test_switches_of_pytorch (void)
   g_assert_null (strstr (known, "\nbatch\n"));
 }
 
-/* Weights go out as numbers in the order of the classes, where those are known. */
+/* Weights are written as numbers in the order of the classes, if the classes are known. */
 static void
 test_class_weights (void)
 {
@@ -489,7 +491,7 @@ test_steps_need_the_data_set (void)
   g_assert_nonnull (strstr (with, "\"warmup_num_steps\": 11,"));
 }
 
-/* No name ends a comment, whatever ends a line in the language. */
+/* No name ends a comment, whatever the end of a line is in the language. */
 static void
 test_names_stay_in_comments (void)
 {
@@ -644,7 +646,7 @@ test_measured_reads_back (void)
   g_rmdir (folder);
 }
 
-/* What a search tells of its choice stands in the JSON, which is a settings file all the same. */
+/* The statements of a search on its choice are in the JSON, which is still a settings file. */
 static void
 test_json_of_a_search (void)
 {
@@ -652,7 +654,7 @@ test_json_of_a_search (void)
   g_autofree char *folder = g_dir_make_tmp ("dyno-export-XXXXXX", NULL),
                   *path = g_build_filename (folder, "best.json", NULL);
 
-  for (int proven = -1; proven <= 1; proven++) /* -1: from no search */
+  for (int proven = -1; proven <= 1; proven++) /* -1: not from a search */
     {
       g_autoptr (DynoJob) job = make_job ("/data"), read = dyno_job_new ();
       g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
@@ -705,7 +707,7 @@ test_nothing_measured (void)
   g_rmdir (folder);
 }
 
-/* Runs the script's function alone, which needs no package. */
+/* Runs only the script's function, which needs no package. */
 static void
 check_schedule (const char *python, const char *format, const DynoJob *job)
 {
@@ -764,7 +766,7 @@ test_schedule (void)
     }
 }
 
-/* The time of a job for Slurm: what the run takes and half as much again, never under ten
+/* The time limit of a Slurm job: the estimated time of the run and half as much again, at least ten
  * minutes. */
 static void
 test_slurm_time (void)

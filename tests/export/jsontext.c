@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON writer: what it writes, another parser reads. */
+/* The output of the JSON writer is read by another parser. */
 #include "jsontext.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -68,7 +68,7 @@ test_nesting (void)
                    "{\"a\": [-1, {}, []], \"b\": true, \"c\": null, \"d\": 18446744073709551615}");
 }
 
-/* Any bytes come back from json-glib as they went in, or as what is left of them in UTF-8. */
+/* Any bytes are returned by json-glib unchanged, or as far as they are UTF-8. */
 static void
 test_strings (void)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Falls, and ends with a loss that is no number. */
+/* The loss falls, and ends with NaN. */
 static DynoLrCurve *
 make_curve (void)
 {
@@ -30,7 +30,7 @@ read_file (const char *path)
   return text;
 }
 
-/* A row per step, '.' in any locale, empty cells for what is not finite. */
+/* One row per step, '.' in any locale, empty cells for non-finite values. */
 static void
 test_csv_holds_every_step (void)
 {
@@ -56,7 +56,7 @@ test_csv_holds_every_step (void)
   g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO);
 }
 
-/* With a suggestion and without one, also of a single point. */
+/* The curve is drawn with and without a suggestion, also with a single point. */
 static void
 test_curve_is_drawn (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ONNX files that Dyno writes, read as networks again: the same ops and parameters, and written once
- * more the same bytes. */
+/* ONNX files that Dyno writes are read as networks again: they have the same ops and parameters,
+ * and written once more the same bytes. */
 #include "exporter.h"
 #include "file.h"
 #include "model.h"
@@ -12,11 +12,11 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-static char *folder; /* of the test's files, and of what Dyno keeps */
+static char *folder; /* for the test's files, and for those that Dyno stores */
 
 /* --- a model by hand -------------------------------------------------------------------------- */
 
-/* A graph with values: those of a parameter depend on its name only. */
+/* A graph with values; the values of a parameter depend on its name only. */
 typedef struct {
   DynoSavedModel model;
   DynoWeightsInfo info;
@@ -51,7 +51,7 @@ make_values (Made *made, DynoGraph *graph, const DynoBatchField *field, guint32 
   made->model = (DynoSavedModel){ .info = &made->info, .graph = graph, .values = made->values };
 }
 
-/* Attributes that are not 0; a dilation of 0 reads as 1. */
+/* Attributes other than 0; a dilation of 0 means 1. */
 static void
 describe_attributes (GString *text, const DynoNode *node)
 {
@@ -72,9 +72,9 @@ compare_names (gconstpointer a, gconstpointer b)
                  (*(const DynoParameter *const *) b)->name);
 }
 
-/* "conv2d(2x8x8x4 kernel_h=3 ...) ... | name[3,4] ...": the ops with the shapes of their outputs and
- * their attributes, then the parameters by their names: a model may make those of its tokens before
- * those of the layers in front of them. */
+/* "conv2d(2x8x8x4 kernel_h=3 ...) ... | name[3,4] ...": the ops with the shapes of their outputs
+ * and their attributes, then the parameters sorted by name, since a model may create those of its
+ * tokens before those of earlier layers. */
 static char *
 describe (DynoGraph *graph)
 {
@@ -83,7 +83,7 @@ describe (DynoGraph *graph)
   g_autoptr (GPtrArray) parameters =
       g_ptr_array_copy (dyno_graph_get_parameters (graph), NULL, NULL);
 
-  g_ptr_array_set_free_func (parameters, NULL); /* they are the graph's */
+  g_ptr_array_set_free_func (parameters, NULL); /* the graph owns them */
   g_ptr_array_sort (parameters, compare_names);
   for (guint i = 0; i < nodes->len; i++)
     {
@@ -149,7 +149,7 @@ build (Made *made, const DynoModel *model, double width, const DynoBatchField *f
   made->model.logits = dyno_network_get_logits (graph);
 }
 
-/* The model, written, read, and written again. */
+/* Writes the model, reads it, and writes it again. */
 static void
 assert_comes_back (const DynoModel *model, double width, const DynoBatchField *field,
                    guint32 n_outputs)
@@ -165,7 +165,7 @@ assert_comes_back (const DynoModel *model, double width, const DynoBatchField *f
   g_assert_cmpmem (again->data, again->len, file->data, file->len);
 }
 
-/* --- what comes back -------------------------------------------------------------------------- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 static DynoBatchField
 image (guint32 height, guint32 width, guint32 channels)
@@ -179,7 +179,7 @@ test_models (void)
   const DynoBatchField field = image (64, 64, 3);
 
   for (const DynoModel *const *model = dyno_model_list (); *model; model++)
-    /* Networks of files have no LSTM and no lengths. */
+    /* Imported networks have neither an LSTM nor lengths. */
     if (!(*model)->reads_lengths)
       {
         g_test_message ("%s", (*model)->name);
@@ -191,13 +191,13 @@ test_models (void)
 #define AROUND(body)                                                                            \
   "in x N,4,8,8;" body ";GlobalAveragePool gap h pooled;Flatten - pooled flat;w head.weight 3," \
   "4;w head.bias 3;Gemm head flat,head.weight,head.bias y transB=1;out y N,3"
-/* The same where the body's h has its channels last, and a head of a matrix and a vector. */
+/* The same for a body whose h has its channels last, with a head of a matrix and a vector. */
 #define TOKENS(body)                                                                             \
   "in x N,4,8,8;Transpose - x t perm=0,2,3,1;" body ";i mid 1,2;ReduceMean gap h,mid p keepdims" \
   "=0;w onnx::MatMul_9 4,3;MatMul /head p,onnx::MatMul_9 q;w bare 3;Add /bias bare,q y;out y N,3"
 
-/* Two heads of 8 channels, with the shape and the order of the axes that make queries, keys and values,
- * their form, the order that turns keys, and that of the output. */
+/* Two heads of 8 channels: the shape and the axis order that give queries, keys and values, their
+ * form, the transposition of the keys, and that of the output. */
 #define ATTENTION(shape, perm, form, turn, back)                                                  \
   TOKENS ("w m 4,48;MatMul p t,m u;i s " shape ";Reshape - u,s us;Transpose - us ut perm=" perm   \
           ";i k0 0;i k1 1;i k2 2;Gather - ut,k0 qa;Gather - ut,k1 ka;Gather - ut,k2 va;i f " form \
@@ -275,7 +275,7 @@ test_operators (void)
             "nearest_mode=ceil"),
     AROUND ("i z 0,4,7,11;i n 0,2;w c.weight 4,4,1,1;Shape - x u;Slice - u b starts=0, ends=2,;"
             "i e 7,11;Concat - b,e v axis=0;Resize r x,,,v a mode=linear;Conv c a,c.weight h"),
-    /* 7 times the float 31/7 are less than 31 pixels */
+    /* 7 times the float nearest to 31/7 is less than 31 pixels */
     AROUND ("AveragePool p x a kernel_shape=2,2;i z 31,31;Resize r a,,,z b axes=2,3 mode=linear;"
             "w c.weight 4,4,1,1;Conv c b,c.weight h"),
     AROUND ("f s 1,1,1.5,0.5;Resize r x,,s h nearest_mode=round_prefer_ceil"),
@@ -307,7 +307,7 @@ test_operators (void)
     AROUND ("GlobalAveragePool p x a;Flatten f a b;w m 4,2;MatMul - b,m c;w n 2;Add - c,n d;"
             "Relu r d e;w o.weight 4,2;Gemm o e,o.weight g transB=1;Sigmoid s g i;i ax 2,3;"
             "Unsqueeze u i,ax j;Mul k x,j h"),
-    /* an axis that is flattened in the middle, a factor (C, 1) on it */
+    /* an axis that is flattened in the middle, with a factor (C, 1) */
     AROUND ("i s 0,4,64;Reshape r x,s a;w g 4,1;Mul m a,g b;i t 0,4,8,8;Reshape q b,t h"),
     "in x N,4,8,8;Flatten f x a;w f.weight 3,256;w f.bias 3;Gemm f a,f.weight,f.bias y transB=1;"
     "out y N,3",
@@ -320,7 +320,8 @@ test_operators (void)
   assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
 }
 
-/* A class for each pixel: by a convolution, by the sum of two, by a transposed one, and resized. */
+/* A class for each pixel: by a convolution, by the sum of two, by a transposed one, and with
+ * resizing. */
 static void
 test_pixels (void)
 {
@@ -338,7 +339,7 @@ test_pixels (void)
   assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
 }
 
-/* The file's output has the axes (N, C, H, W), in their names and numbers. */
+/* The file's output has the axes (N, C, H, W), by names and numbers. */
 static void
 test_output_of_pixels (void)
 {
@@ -377,11 +378,11 @@ test_last_axes (void)
     "i z 0,;i o 1,;Slice - n,z,o m;i c 1,4;Concat - m,c g axis=0;Expand - cls,g e;"
     "Concat k e,b d axis=1;i f 0;Gather q d,f h axis=1;w w 4,3;MatMul v h,w y;out y N,3",
     TOKENS ("i s 0,64,4;Reshape r t,s a;w pos 64,4;Add p pos,a b;i l 0,8,8,4;Reshape q b,l h"),
-    /* an attention of all tokens with a scale of its own, of each row, and of each window */
+    /* attention over all tokens with a scale of its own, over each row, and over each window */
     ATTENTION ("0,8,8,3,2,8", "3,0,4,1,2,5", "0,2,64,8", "0,1,3,2", "0,2,1,3"),
     ATTENTION ("0,8,8,3,2,8", "3,0,1,4,2,5", "0,8,2,8,8", "0,1,2,4,3", "0,1,3,2,4"),
     ATTENTION ("0,2,4,4,2,3,2,8", "5,0,1,3,6,2,4,7", "0,8,2,8,8", "0,1,2,4,3", "0,1,3,2,4"),
-    /* tokens of a row, as of a ViT */
+    /* tokens in one row, as in a ViT */
     "in x N,4,8,8;i s 0,4,64;Reshape r x,s a;Transpose t a b perm=0,2,1;w n.w 4;w n.b 4;"
     "LayerNormalization n b,n.w,n.b c;w m 4,3;MatMul q c,m d;i one 1;ReduceMean p d,one y "
     "keepdims=0;out y N,3",
@@ -391,7 +392,7 @@ test_last_axes (void)
   assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
 }
 
-/* Tensors that are copied into another order. */
+/* Tensors that are copied into another layout. */
 static void
 test_copies (void)
 {
@@ -417,7 +418,7 @@ test_copies (void)
     /* a factor, a bias and a norm along the width */
     AROUND ("w a 8;Mul p x,a b;w c 8;Add q b,c d;w e.weight 8;w e.bias 8;"
             "LayerNormalization n d,e.weight,e.bias h"),
-    /* a parameter of each element, channels first; of each pixel of windows */
+    /* a parameter for each element, channels first, and for each pixel of windows */
     AROUND ("w pos 1,4,8,8;Add sum x,pos h"),
     AROUND ("i s 0,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;i u 0,4,16,4;"
             "Reshape - b,u c;w pos 1,4,16,4;Add sum c,pos e;i k 0,2,2,4,4,4;Reshape - e,k f;"
@@ -474,7 +475,7 @@ test_sequences (void)
   assert_all_come_back (rows, G_N_ELEMENTS (rows), &vector);
 }
 
-/* Names of nodes and parameters that would be those of the file's own values, or of two nodes. */
+/* Names of nodes and parameters that clash with the file's own values, or with each other. */
 static void
 test_names (void)
 {
@@ -498,7 +499,7 @@ test_names (void)
   g_assert_nonnull (strstr (error->message, "“input”"));
 }
 
-/* Parameters are found by the op that reads them: also a bias whose name is no layer's. */
+/* Parameters are found by the op that reads them, also a bias without the name of a layer. */
 static void
 test_parameters (void)
 {
@@ -534,7 +535,7 @@ test_parameters (void)
     }
 }
 
-/* --- what networks of files cannot have ------------------------------------------------------- */
+/* --- ops that imported networks do not have --------------------------------------------------- */
 
 typedef DynoTensor *(*Append) (DynoGraph *graph, DynoTensor *x);
 
@@ -580,7 +581,7 @@ append_group_norm (DynoGraph *graph, DynoTensor *x)
   return dyno_group_norm (graph, x, "a", 5, 0.5);
 }
 
-/* The file of one op over (N, H, W, C), which ends in Identity. */
+/* The file of a single op over (N, H, W, C), which ends in Identity. */
 static DynoOnnxModel *
 write_op (Append append)
 {
@@ -637,8 +638,8 @@ assert_floats (const DynoOnnxModel *model, const char *name, const float *wanted
   g_assert_cmpmem (data, size, wanted, n * sizeof *wanted);
 }
 
-/* Windows that do not divide the image, as PyTorch's AdaptiveAvgPool2d has them: 4 rows as 0..1,
- * 1..2, 2..3, and 8 columns in pairs. */
+/* Windows that do not divide the image, as in PyTorch's AdaptiveAvgPool2d: 4 rows as 0..1, 1..2,
+ * 2..3, and 8 columns in pairs. */
 static void
 test_adaptive_windows (void)
 {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""readers.py FOLDER...: reads exported settings as the programs do that they are for.
+"""readers.py FOLDER...: reads exported settings as their target programs do.
 
 FOLDER holds the files of one export of the same settings under their usual names (`dynoctl export
---list`), settings.json among them, which says what the others must say; or folders of such.
-exports.py --keep FOLDER makes some.  Each format is read by the real program's own code where that
-is installed, and by a strict small reader of the language in any case; every value is compared.  A
-line a format says which reader it was and which was missing; the exit code is 1 where a value
-differs, or a reader refuses the file.
+--list`), including settings.json, which has the values that the others must have; or FOLDER holds
+such folders.  exports.py --keep FOLDER makes some.  Each format is read by the real program's own
+code where that is installed, and by a strict small reader of the language in any case; every value
+is compared.  A line for each format names the reader that was used and those that are missing; the
+exit code is 1 if a value differs, or a reader refuses the file.
 
 Needs Python 3.9 and nothing else."""
 import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tempfile
@@ -28,7 +28,7 @@ class Wrong(Exception):
 
 
 def same(what, got, expected):
-    """Numbers by value and kind: 1e-05 that was read as a word is no number, a 1 no True."""
+    """Compares numbers by value and type: the word 1e-05 is no number, and 1 is not True."""
     kinds = {type(got), type(expected)}
     if isinstance(expected, float) and kinds == {int, float}:
         kinds = {float}
@@ -37,7 +37,7 @@ def same(what, got, expected):
 
 
 def same_all(got, expected, path=''):
-    """Every key, at every depth: no more and no fewer."""
+    """Compares all keys at every depth, without missing or additional ones."""
     if set(got) != set(expected):
         raise Wrong(f'{path or "the file"}: keys that are too many or missing: {sorted(set(got) ^ set(expected))}')
     for key, value in expected.items():
@@ -70,7 +70,7 @@ def read_json(path):
 
 
 def read_yaml_scalar(text):
-    """The YAML 1.1 that PyYAML reads."""
+    """A scalar in YAML 1.1, as PyYAML reads it."""
     if text.startswith('"'):
         if not re.fullmatch(r'"([^"\\]|\\["\\nrt]|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8})*"', text):
             raise Wrong(f'{text} is no quoted word')
@@ -95,7 +95,7 @@ def read_yaml_scalar(text):
 
 
 def read_yaml(path):
-    """Maps below maps, a key a line; any other YAML is refused."""
+    """Reads nested maps with one key per line; any other YAML is refused."""
     with open(path, encoding='utf-8') as file:
         text = file.read()
     if re.search('[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]', text):
@@ -123,7 +123,7 @@ def read_yaml(path):
 
 
 def read_python(path):
-    """Its constants, and the tree."""
+    """Returns the constants of the script, and its syntax tree."""
     with open(path, encoding='utf-8') as file:
         text = file.read()
     tree = ast.parse(text)
@@ -133,7 +133,8 @@ def read_python(path):
 
 
 def run_shell(path, arguments, environment, script=None):
-    """What torchrun is called with, and OMP_NUM_THREADS; the file that it would run is copied to script."""
+    """Returns the arguments of torchrun, and OMP_NUM_THREADS; the file that it would run is copied
+    to script."""
     with tempfile.TemporaryDirectory() as folder:
         fake = os.path.join(folder, 'torchrun')
         with open(fake, 'w', encoding='utf-8') as file:
@@ -158,14 +159,14 @@ def run_shell(path, arguments, environment, script=None):
 def find_module(name):
     try:
         return importlib.import_module(name)
-    except Exception:  # one that is installed and does not start is none, too
+    except Exception:  # a program that is installed but does not start counts as missing, too
         return None
 
 
 def is_missing(error):
-    """Whether a program is here but not all that its reader needs: that says nothing about the
-    file.  A module's name is given where Python looked for it; Lightning raises the same error
-    without one.  A module that is not there within a package that is, is what a wrong file names."""
+    """Whether a program is installed without everything that its reader needs, which is no error of
+    the file.  The error has a module's name where Python searched for it; Lightning raises the same
+    error without one.  A missing module of an installed package is the error of a wrong file."""
     while error:
         if isinstance(error, ModuleNotFoundError):
             return not error.name or not find_module(error.name.split('.')[0])
@@ -193,13 +194,13 @@ class Settings:
         self.find_facts()
 
     def find_facts(self):
-        """Of builtin:shapes with as many samples of each class; of others nothing is known."""
+        """For builtin:shapes the classes are equally frequent; other data are unknown."""
         match = re.fullmatch(r'builtin:shapes\?size=(\d+)&samples=(\d+)&classes=(\d+)', self.data or '')
         self.known = bool(match)
         if not match:
             return
         size, samples, self.classes = map(int, match.groups())
-        # Each class gives its share, what is lost by rounding goes to the next one.
+        # Each class gives its share, and the rounding remainder goes to the next one.
         due, taken = 0, 0
         for i in range(self.classes if self.data_val_split > 0 else 0):
             count = samples // self.classes
@@ -207,7 +208,7 @@ class Settings:
             n = min(max(int(max(due + 0.5e-6, 0)), 1), count - 1)
             due -= n
             taken += n
-        if self.data_folds > 0:  # of as equal a size as can be, the larger ones first
+        if self.data_folds > 0:  # sizes as equal as possible, the larger folds first
             taken = samples // self.data_folds + (self.data_fold <= samples % self.data_folds)
         self.n_train = samples - taken
         batches = self.n_train // min(self.batch_size, self.n_train)
@@ -216,7 +217,8 @@ class Settings:
         self.size = self.image_size or size
 
     def class_weights(self):
-        """A number for each class, where the classes are known; by name in the tests of formats.c."""
+        """A number for each class, if the classes are known; tests/export/formats.c tests weights
+        by name."""
         return [float(word) for word in self.loss_weights.split(',')] if self.loss_weights and self.known else None
 
     def floats(self, *names):
@@ -273,9 +275,9 @@ def check_deepspeed(path, s):
     parameters = {'lr': float(s.lr), 'weight_decay': float(s.weight_decay)}
     if s.optimizer in WITH_MOMENTUM:
         parameters['momentum'] = float(s.momentum)
-    if s.optimizer == 'lion':  # else DeepSpeed's has Adam's
+    if s.optimizer == 'lion':  # otherwise DeepSpeed uses Adam's
         parameters['betas'] = [0.9, 0.99]
-    if s.optimizer == 'adam':  # else DeepSpeed's is AdamW
+    if s.optimizer == 'adam':  # otherwise DeepSpeed uses AdamW
         parameters['adam_w_mode'] = False
     expected = {
         'train_micro_batch_size_per_gpu': s.batch_size, 'gradient_accumulation_steps': s.accumulate,
@@ -361,7 +363,8 @@ def make_by_path(about, first):
 
 
 def check_lightning_parts(lightning, torch, expected):
-    """Without the command line, for which jsonargparse is needed, what it would make of the file."""
+    """Checks without the command line, for which jsonargparse is needed, the objects that it would
+    make."""
     trainer = lightning.Trainer(**expected['trainer'], logger=False, enable_checkpointing=False)
     for key in ('accumulate_grad_batches', 'gradient_clip_val', 'max_epochs', 'precision'):
         same(f'{key} of the Trainer', getattr(trainer, key), expected['trainer'][key])
@@ -463,7 +466,7 @@ def check_timm(path, s):
     import argparse
     parser = argparse.ArgumentParser()
     parser.set_defaults(**find_module('yaml').safe_load(open(path, encoding='utf-8')))
-    # What train.py's own default values are, for what is not in the file.
+    # The defaults of train.py, for settings that the file does not have.
     config = argparse.Namespace(**{'opt_eps': None, 'opt_betas': None, 'layer_decay': None, 'min_lr': 0.0,
                                    'decay_epochs': 90, 'decay_rate': 0.1, 'decay_milestones': [90], 'patience_epochs': 10,
                                    'lr_noise': None, 'lr_noise_pct': 0.67, 'lr_noise_std': 1.0, 'lr_cycle_mul': 1.0,
@@ -494,7 +497,7 @@ def check_timm(path, s):
 
 
 def to_yaml(text):
-    """A name as YAML can hold it: what is no UTF-8 is replaced."""
+    """A name as YAML can hold it: bytes that are not UTF-8 are replaced."""
     return os.fsencode(text).decode('utf-8', 'replace') if text else text
 
 
@@ -512,7 +515,7 @@ def ultralytics_expected(s):
         'erasing': float(s.augment_erase), 'auto_augment': None, 'dropout': 0.0,
         'deterministic': s.deterministic, 'seed': s.seed32,
     }
-    if s.optimizer != 'lion':  # which it does not have
+    if s.optimizer != 'lion':  # timm does not have Lion's value
         expected['optimizer'] = {**TORCH_OPTIMIZERS, 'rmsprop': 'RMSProp'}[s.optimizer]
     if s.lr <= 1 and s.optimizer != 'lion':
         expected['lr0'] = float(s.lr)
@@ -563,7 +566,8 @@ def run_script(path, module):
 
 
 def check_float_weights(tree):
-    """cross_entropy wants weights of the type of its input: whole numbers alone would be int64."""
+    """cross_entropy requires weights with the type of its input: whole numbers only would be
+    int64."""
     made = [call for call in ast.walk(tree) if isinstance(call, ast.Call) and ast.unparse(call.func) == 'torch.tensor'
             and ast.unparse(call.args[0]) == 'CLASS_WEIGHTS']
     types = [ast.unparse(keyword.value) for call in made for keyword in call.keywords if keyword.arg == 'dtype']
@@ -604,7 +608,7 @@ def reference_flags(s):
             flags += [f'--{name}-size', str(s.size if s.known else s.image_size)]
     flags += ['--opt', s.optimizer, '--lr', s.lr, '--momentum', s.momentum, '--weight-decay', s.weight_decay,
               '--label-smoothing', s.label_smoothing]
-    if not s.weight_decay_norms:  # which go before --label-smoothing
+    if not s.weight_decay_norms:  # they precede --label-smoothing
         flags[-2:-2] = ['--norm-weight-decay', 0, '--bias-weight-decay', 0, '--transformer-embedding-decay', 0]
     flags += ['--clip-grad-norm', s.clip_norm] if s.clip_norm else []
     for name, value in (('--mixup-alpha', s.augment_mixup), ('--cutmix-alpha', s.augment_cutmix), ('--random-erase', s.augment_erase)):
@@ -628,7 +632,7 @@ def check_words(got, expected):
 
 
 def check_own_script(path, s, start):
-    """It runs what the PyTorch exporter writes, to the byte."""
+    """The job runs exactly the script that the PyTorch exporter writes."""
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, 'script.py')
         words = run_shell(path, [], {}, script)
@@ -662,7 +666,7 @@ def check_slurm(path, s):
     with open(path, encoding='utf-8') as file:
         lines = file.read().splitlines()
     same('the first line', lines[0], '#!/bin/bash')
-    # sbatch stops reading at the first line that is no comment.
+    # sbatch stops reading options at the first line that is no comment.
     last = max(i for i, line in enumerate(lines) if line.startswith('#SBATCH'))
     if any(not line.startswith('#') for line in lines[:last]):
         raise Wrong('a line for sbatch stands after a command')
@@ -684,7 +688,7 @@ FORMATS = (
 
 
 def check(folder, say=print):
-    """TRUE: every file says what settings.json says."""
+    """Returns TRUE if every file has the values of settings.json."""
     settings, good = Settings(folder), True
     for name, file, function in FORMATS:
         path = os.path.join(folder, file)
@@ -692,7 +696,7 @@ def check(folder, say=print):
             if not os.path.exists(path):
                 raise Wrong(f'there is no {file}')
             say(f'{name}: equal; {function(path, settings)}')
-        except Exception as error:  # whatever a program says against its file
+        except Exception as error:  # any error of a program on its file
             if is_missing(error):
                 say(f'{name}: equal; missing: {error}')
                 continue

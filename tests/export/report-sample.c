@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* report-sample whole|hostile|empty|early|kept: prints the report of a search that was made up, for the
- * test that reads it and for people who look at it.  hostile: names with markup in them; early: it was
- * stopped before the proof, on a small network; kept: nothing is faster. */
+/* report-sample whole|hostile|empty|early|kept: prints the report of a simulated search, for the
+ * test that reads it and for viewing.  hostile: names contain markup; early: the search was stopped
+ * before the proof, on a small network; kept: no settings are faster. */
 #include "reporthtml.h"
 #include <locale.h>
 #include <math.h>
@@ -19,7 +19,7 @@ text (const char *plain)
                  : g_strdup (plain);
 }
 
-/* The machine that is made up. */
+/* The rates of the simulated machine. */
 static double
 loader_rate (const DynoSettings *s)
 {
@@ -148,7 +148,7 @@ add_curve (DynoTuneResult *r, const DynoSettings *base)
       p->high = p->measured ? p->samples_per_s * 1.013 : 0;
       p->vram_bytes = memory (&s);
     }
-  curve->points[5].samples_per_s = 1.02 * curve->points[4].samples_per_s; /* as the text says */
+  curve->points[5].samples_per_s = 1.02 * curve->points[4].samples_per_s; /* as the text states */
   curve->knee = 64;
   curve->smallest = 128;
   curve->fastest = 256;
@@ -179,7 +179,8 @@ add_numerics (DynoTuneResult *r)
   n->text = text ("n");
 }
 
-/* The reasons end, as those of a search do, with what the result also holds by itself. */
+/* The reasons end with the sentences that the result also has as values, as those of a search
+ * do. */
 static void
 add_words (DynoTuneResult *r)
 {
@@ -240,7 +241,7 @@ fill (DynoTuneResult *r)
   fill_trial (&r->fastest, "proof", &s);
   s = settings_of (&base, 128, 16, TRUE);
   fill_trial (&r->best, "proof", &s);
-  r->best.settings.lr = 0.028; /* as the search advises it for the batch */
+  r->best.settings.lr = 0.028; /* as the search advises for this batch */
   add_trial (r, "proof", &s, 1.01);
   r->proven = TRUE;
   r->largest_ran = 256;
@@ -255,7 +256,7 @@ fill (DynoTuneResult *r)
   add_numerics (r);
 }
 
-/* As it was after two trials. */
+/* The state after two trials. */
 static void
 stop_early (DynoTuneResult *r)
 {
@@ -310,6 +311,6 @@ main (int argc, char **argv)
         result->fastest.settings.batch_size = result->best.settings.batch_size;
     }
   html = dyno_report_html (result, &context);
-  fputs (html, stdout); /* g_print would change what the locale lacks */
+  fputs (html, stdout); /* g_print would replace characters that the locale lacks */
   return 0;
 }

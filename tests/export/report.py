@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The report of a search, read by strict parsers: well-formed, whole, self-contained, and no text in it that
-becomes markup.  report.py REPORT_SAMPLE"""
+"""The report of a search, read by strict parsers: it is well-formed, complete and self-contained,
+and no text becomes markup.  report.py REPORT_SAMPLE"""
 import os
 import re
 import subprocess
@@ -20,7 +20,8 @@ def make(kind, **environment):
 
 
 class Balanced(HTMLParser):
-    """What a browser's tokenizer sees: every tag that is opened is closed, in order."""
+    """Parses as a browser's tokenizer does, and checks that every opened tag is closed, in
+    order."""
 
     def __init__(self, text):
         super().__init__()
@@ -95,7 +96,8 @@ class Report(unittest.TestCase):
         self.assertIn('8\u202f399', ''.join(parts['Before and after'].itertext()))
         effort = [[words(cell) for cell in row] for row in parts['Before and after'].iter(NS + 'tr')]
         self.assertEqual(effort[0], ['', 'samples/s', 'device at work', 'memory', '10 epochs take'])
-        # 0.9 of 400,000 samples, ten times; 4.2 ms of a step of 26.0 ms are waited for without workers, 0.1 of 15.2 with 16
+        # 0.9 of 400,000 samples, ten times; waiting is 4.2 ms of a step of 26.0 ms without workers,
+        # and 0.1 of 15.2 with 16
         self.assertEqual([row[0] for row in effort[1:]], ['Base line', 'Your settings', 'Best', 'Fastest of all'])
         self.assertEqual([row[2] for row in effort[1:]], ['84 %', '68 %', '99 %', '100 %'])
         self.assertEqual([row[4] for row in effort[1:]], ['1:37:39', '24:25', '7:09', '6:31'])
@@ -120,7 +122,7 @@ class Report(unittest.TestCase):
             self.assertEqual(next(sections(root)['Before and after'].iter(NS + 'em'), None) is None, kind == 'noise')
 
     def test_the_best_that_is_the_fastest_is_told_once(self):
-        """The learning rate goes with the batch; it makes no other settings of them."""
+        """The learning rate follows the batch, and does not make the settings different ones."""
         for kind, bars in (('whole', 4), ('kept', 3)):
             classes = [e.get('class') for e in page(kind).iter(NS + 'div')]
             self.assertEqual(len([c for c in classes if c and c.startswith('bar ')]), bars)
@@ -162,7 +164,7 @@ class Report(unittest.TestCase):
                     self.assertTrue(0 <= float(x) <= width and 0 <= float(y) <= height, title)
 
     def test_a_point_lies_where_its_value_is(self):
-        """Doubling the batch is the same way in x each time; memory and height go together in y."""
+        """Each doubling of the batch is the same distance in x; y is proportional to the memory."""
         svg = figures(page('whole'))['Device memory by batch size']
         dots = list(svg.iter(NS + 'circle'))
         x = [float(d.get('cx')) for d in dots]
@@ -196,7 +198,7 @@ class Report(unittest.TestCase):
         lines = {p.get('class'): p.get('d') for p in next(s for s in drawn['Loss in both precisions'].iter(NS + 'svg')
                                                           if s.get('class') == 'plot').iter(NS + 'path')}
         self.assertEqual((lines['line c0'].count('M'), lines['line c0'].count('L')), (1, 47))
-        # a loss that is no number is a gap
+        # a NaN loss is a gap
         self.assertEqual((lines['line c1'].count('M'), lines['line c1'].count('L')), (2, 45))
         skipped = [words(t) for t in drawn['Loss scale of AMP'].iter(NS + 'title')]
         self.assertEqual([t.split(';')[0] for t in skipped], ['step: 2', 'step: 3'])
@@ -224,7 +226,7 @@ class Report(unittest.TestCase):
         self.assertEqual(german, [e.get('d') for e in page('whole', LC_ALL='C').iter(NS + 'path')])
 
     def test_nothing_is_told_twice(self):
-        """Some reasons have a card or a figure of their own, where they are told instead."""
+        """Reasons with a card or a figure of their own are stated only there."""
         said = words(page('whole'))
         for told in ('the square root of the batch', 'after 48 steps the losses differ', 'a quarter of what this machine',
                      'Other programs took up to 12 %'):

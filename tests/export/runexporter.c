@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports of a run's folder: as many rows as it holds, in the format that is asked for, and nothing
- * written over unasked. */
+/* Exports of a run's folder: all rows, in the requested format, and no file is overwritten unless
+ * requested. */
 #include "runexporter.h"
 #include "metrics.h"
 #include "runwriter.h"
@@ -77,7 +77,7 @@ tear_down (Place *place, gconstpointer data)
   g_free (place->out);
 }
 
-/* Its content; g_free. */
+/* Returns the content of the export; g_free. */
 static char *export(Place *place, const char *id, char **written)
 {
   g_autoptr (GError) error = NULL;
@@ -153,7 +153,7 @@ test_writes_nothing_over (Place *place, gconstpointer data)
   g_assert_true (dyno_run_export (csv, place->folder, path, TRUE, NULL, NULL));
 }
 
-/* Each says what is missing, and leaves no file. */
+/* Each error names the missing file, and leaves no file. */
 static void
 test_no_run (Place *place, gconstpointer data)
 {
@@ -185,8 +185,8 @@ check_claimed (Place *place, const char *model, const char *data, const char *ex
   g_rmdir (folder);
 }
 
-/* A network by its title, without the digest of its name; data without what stands behind the last
- * dot, unless the name begins with it. */
+/* A network is named by its title, without the digest; data without the part after the last dot,
+ * unless the dot begins the name. */
 static void
 test_claimed (Place *place, gconstpointer data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings out and in again: exact, whatever the values, the names and the locale; and files of any
- * content. */
+/* Settings are written and read exactly, whatever the values, the names and the locale; and files
+ * may have any content. */
 #include "exporter.h"
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
@@ -123,8 +123,8 @@ test_json_reads_back (Place *place, gconstpointer data)
     }
 }
 
-/* Every key of the table is in the file, so that a later change of a default does not change an old
- * run. */
+/* Every key of the table is in the file, so that later changes of defaults do not change old
+ * runs. */
 static void
 test_holds_every_key (Place *place, gconstpointer data)
 {
@@ -221,7 +221,7 @@ test_keeps_existing (Place *place, gconstpointer data)
   g_clear_pointer (&content, g_free);
   g_clear_error (&error);
 
-  /* A link is neither followed nor, by force, written through. */
+  /* A link is neither followed nor written through, even if overwriting is forced. */
   g_remove (place->path);
   g_assert_true (g_file_set_contents (target, "theirs", -1, NULL));
   g_assert_cmpint (symlink (target, place->path), ==, 0);

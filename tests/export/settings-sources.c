@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which source of a setting wins: all are given, and taken away from the highest down. */
+/* The precedence of settings: all sources are given, and removed one by one from the highest
+ * down. */
 #include "settings-sources.h"
 #include <glib/gstdio.h>
 
@@ -23,7 +24,7 @@ resolve (const DynoSettingsSources *sources)
   g_autoptr (GError) error = NULL;
 
   job->data = g_strdup ("mine");
-  job->settings.batch_size = 7; /* what was there before does not count */
+  job->settings.batch_size = 7; /* an earlier value does not count */
   g_assert_true (dyno_settings_sources_apply (sources, &data, job, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpstr (job->data, ==, "mine");
@@ -68,7 +69,7 @@ test_precedence (void)
                                    .own = own };
   settings = resolve (&sources);
   g_assert_cmpint (settings.workers, ==, 4);
-  g_assert_cmpfloat (settings.lr, ==, 0.5); /* the last of a key */
+  g_assert_cmpfloat (settings.lr, ==, 0.5); /* the last value of a key */
   g_assert_cmpint (settings.batch_size, ==, 30);
   g_assert_cmpint (settings.seed, ==, 9);
   sources.own = NULL;
@@ -79,15 +80,15 @@ test_precedence (void)
   settings = resolve (&sources);
   g_assert_cmpint (settings.workers, ==, advice.workers);
   g_assert_cmpint (settings.batch_size, ==, advice.batch_size);
-  g_assert_cmpfloat (settings.lr, ==, 0.2); /* of which the preset says nothing */
-  g_assert_false (settings.amp);            /* which the preset advises, but not for a CPU */
+  g_assert_cmpfloat (settings.lr, ==, 0.2); /* the preset has no value */
+  g_assert_false (settings.amp);            /* the preset advises it, but not for a CPU */
   sources.set = (const char *const[]){ "amp=true", NULL };
   g_assert_true (resolve (&sources).amp);
   sources.set = NULL;
   sources.preset = NULL;
   settings = resolve (&sources);
   g_assert_cmpint (settings.workers, ==, 2);
-  g_assert_true (settings.amp); /* the run's own, above what a software device begins with */
+  g_assert_true (settings.amp); /* the run's own value, above the default of a software device */
   sources.resume = NULL;
   settings = resolve (&sources);
   g_assert_false (settings.amp);
@@ -101,7 +102,7 @@ test_precedence (void)
   g_rmdir (folder);
 }
 
-/* The preset's row is of the job's model and data set, whichever source names them. */
+/* The preset's row is that of the job's model and data set, whichever source names them. */
 static void
 test_workload (void)
 {
@@ -132,14 +133,14 @@ test_workload (void)
   job->model = g_strdup ("headpose_resnet18");
   g_assert_true (dyno_settings_sources_apply (&sources, &poses, job, NULL, NULL));
   g_assert_cmpint (job->settings.batch_size, ==, 64);
-  sources.file = file; /* under the job's own name of its model */
+  sources.file = file; /* under the job's own name for its model */
   g_assert_true (dyno_settings_sources_apply (&sources, &poses, job, NULL, NULL));
   g_assert_cmpint (job->settings.batch_size, ==, 64);
   g_unlink (file);
   g_rmdir (folder);
 }
 
-/* Names: the options', over the file's, over the run's; what a source does not say stays. */
+/* Names come from the options, else the file, else the run; a value that a source lacks stays. */
 static void
 test_names (void)
 {
@@ -156,7 +157,7 @@ test_names (void)
   g_assert_cmpstr (job->data, ==, "file-data");
   g_assert_cmpstr (job->targets, ==, "own-y");
   g_assert_cmpstr (job->model, ==, "mlp");
-  layout = dyno_settings_get (&job->settings, "data.layout"); /* opening it needs that */
+  layout = dyno_settings_get (&job->settings, "data.layout"); /* needed to open the data set */
   g_assert_cmpstr (layout, ==, "nchw");
   g_unlink (run);
   g_unlink (file);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""TensorBoard event files, read by a reader of their format that forgives nothing: framing, checksums,
+"""TensorBoard event files, read by a strict reader of their format: framing, checksums,
 every field of every message.  tensorboard.py EXPORT_RUN"""
 import math
 import os
@@ -18,7 +18,7 @@ MTIME = 1700000000.25
 
 
 def crc32c(data):
-    """Bit by bit: slow, and nothing to get wrong."""
+    """Bit by bit: slow but simple."""
     crc = 0xffffffff
     for byte in data:
         crc ^= byte
@@ -55,7 +55,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, wire type, value) of a message."""
+    """Yields (number, wire type, value) of a message."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -73,7 +73,7 @@ def fields(data):
 
 
 def message(data, allowed, repeated=()):
-    """{number: value}; every number is allowed, of its wire type, and there once."""
+    """Returns {number: value}; every number must be allowed, have its wire type, and occur once."""
     found = {}
     for number, wire, value in fields(data):
         assert allowed[number] == wire, (number, wire)
@@ -86,7 +86,7 @@ def message(data, allowed, repeated=()):
 
 
 def events(path):
-    """[(wall time, step, {tag: value}, {tag: metadata})], and the version of the first."""
+    """Returns [(wall time, step, {tag: value}, {tag: metadata})], and the version of the first."""
     rows, version = [], None
     for body in records(path.read_bytes()):
         event = message(body, {1: 1, 2: 0, 3: 2, 5: 2})
@@ -110,7 +110,7 @@ def events(path):
 
 
 def as_float(text):
-    """As a float holds it."""
+    """The value rounded to a float."""
     return struct.unpack('<f', struct.pack('<f', float(text)))[0]
 
 
@@ -122,7 +122,7 @@ class TensorBoard(unittest.TestCase):
         self.run_folder.mkdir()
 
     def write_run(self, n, validated=True):
-        """Rows as metrics.csv has them: [{column: text}]."""
+        """Writes rows as metrics.csv has them: [{column: text}]."""
         rows = []
         for step in range(1, n + 1):
             row = {name: '' for name in HEAD}
@@ -147,7 +147,7 @@ class TensorBoard(unittest.TestCase):
         return Path(done.stdout.strip())
 
     def test_every_number_of_the_log_is_there(self):
-        rows = self.write_run(300)  # more than are copied out of the log at a time
+        rows = self.write_run(300)  # more than are copied from the log at a time
         version, read = events(self.export())
         self.assertEqual(version, 'brain.Event:2')
         steps = [row for row in read if any(tag.startswith('step/') for tag in row[2])]

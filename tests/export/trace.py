@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Traces of runs, held against the Trace Event Format and against the files of the run: names of all
+"""Traces of runs, compared with the Trace Event Format and with the files of the run: names of all
 rows, spans that nest, the numbers of metrics.csv and sensors.csv.  trace.py EXPORT_RUN"""
 import json
 import math
@@ -18,7 +18,7 @@ EPOCH = 'train_loss,train_accuracy,val_loss,val_accuracy,epoch_seconds,validatio
 
 
 def check(events):
-    """Every rule of the format that matters to a reader."""
+    """Checks every rule of the format that readers depend on."""
     named, spans = set(), {}
     for e in events:
         assert e['ph'] in 'XCM' and isinstance(e['name'], str) and e['name']
@@ -99,7 +99,8 @@ class Trace(unittest.TestCase):
                 self.assertGreaterEqual(span['ts'] + 0.01, step['ts'])
                 self.assertLessEqual(span['ts'] + span['dur'], step['ts'] + step['dur'] + 0.01)
         self.assertAlmostEqual(steps[0]['ts'], 0, delta=1)
-        self.assertAlmostEqual(steps[5]['ts'], 800000, delta=1)  # after the end of the first epoch, 0.3 s long
+        # After the end of the first epoch, which takes 0.3 s.
+        self.assertAlmostEqual(steps[5]['ts'], 800000, delta=1)
         self.assertAlmostEqual(steps[5]['dur'], 100000, delta=1)
 
     def test_ends_of_epochs_stand_between_the_steps(self):
@@ -113,7 +114,7 @@ class Trace(unittest.TestCase):
             self.assertAlmostEqual(found[0]['dur'], seconds * 1e6, delta=1)
 
     def test_no_step_begins_before_the_epoch_has_ended(self):
-        """step_ms counts from the end of the step before, whatever was in between."""
+        """step_ms counts from the end of the previous step, including anything in between."""
         self.write_run(step_ms=400.0)
         events = self.export()
         steps, ends = self.spans(events, 'step'), self.spans(events, 'saving')
@@ -121,7 +122,7 @@ class Trace(unittest.TestCase):
         self.assertAlmostEqual(ends[0]['ts'] + ends[0]['dur'], 700000, delta=1)
 
     def test_stages_longer_than_the_step_are_drawn_shorter(self):
-        """The device's times and the host's are two clocks, and times are rounded."""
+        """The times of the device and of the host come from two clocks, and are rounded."""
         self.write_run(forward_ms=90, backward_ms=90)
         events = self.export()
         self.assertEqual([e['args']['ms'] for e in self.spans(events, 'backward')], [90] * 12)

@@ -35,7 +35,7 @@ def scalar(text):
 
 
 def yaml(path):
-    """Flat files alone, each key once."""
+    """Parses flat files only, with unique keys."""
     found = {}
     for line in path.read_text().splitlines():
         key, value = line.split(': ', 1)
@@ -89,7 +89,7 @@ class Trackers(unittest.TestCase):
         return got
 
     def known(self, values):
-        """Without the counts that this log has no column of, which are 0."""
+        """Removes the counts without a column in this log, which are 0."""
         for key, value in values.items():
             self.assertIn(key.split('/')[0], ('step', 'epoch'))
             self.assertTrue(key.split('/')[1] in HEAD or value == 0, key)
@@ -236,7 +236,7 @@ class Trackers(unittest.TestCase):
         self.assertEqual([int(line.split(' ')[2]) for line in (meta.parent / 'metrics/step/loss').read_text().splitlines()],
                          [int(row['step']) for row in rows])
         self.assertEqual(len((meta.parent / 'metrics/epoch/val_loss').read_text().splitlines()), 2)
-        # as a run that was killed leaves them: of steps after those that it goes on from
+        # as a killed run leaves them: of steps after those at which it is resumed
         with sqlite3.connect(self.folder / 'trackio' / 'dyno.db') as db:
             db.execute("INSERT INTO metrics (timestamp, run_name, step, metrics) VALUES ('2030-01-01T00:00:00+00:00', 'live', 999, '{}')")
         with (meta.parent / 'metrics/step/loss').open('a') as file:

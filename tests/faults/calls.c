@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The definitions that stand before libc's. */
+/* The definitions that replace those of libc. */
 #include "calls.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ calls_disarm (char **list)
   return calls.count;
 }
 
-/* Counts a call; TRUE: it is the one that fails. */
+/* Counts a call; returns TRUE for the call that fails. */
 static gboolean G_GNUC_PRINTF (1, 2) meet (const char *format, ...)
 {
   va_list arguments;
@@ -84,7 +84,7 @@ write (int fd, const void *data, size_t size)
   return LIBC (write) (fd, data, size);
 }
 
-/* 0 or -1, like the calls below. */
+/* Fails with 0 or -1, as the calls below do. */
 static int
 fail (void)
 {
@@ -95,7 +95,7 @@ fail (void)
 
 static GMutex lock;
 static GCond let_go;
-static const char *holding; /* thread's name; NULL: none */
+static const char *holding; /* name of the threads; NULL: none */
 static gboolean gave_up;
 static guint held;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint, and any file that is replaced as a whole, at each of the system calls that write
- * it: killed there, or told of a full disk, a limit, an error of the device. */
+/* Writing a checkpoint, and any file that is replaced as a whole: at each of its system calls the
+ * process is killed, or the call fails with a full disk, a limit, or a device error. */
 #include "calls.h"
 #include "base-error.h"
 #include "checkpoint.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_CALLS 1000 /* a loop that does not end by then is an error */
+#define MOST_CALLS 1000 /* a loop that does not end before is an error */
 
 static DynoGraph *graph;
 
@@ -37,7 +37,7 @@ make_state (float value)
   return state;
 }
 
-/* Version v of the file. */
+/* Writes version v of the file. */
 typedef gboolean (*Writer) (const char *path, guint version, GError **error);
 
 static gboolean
@@ -100,7 +100,7 @@ case_clear (Case *c)
   g_free (c->previous);
 }
 
-/* Versions 0 and 1 lie there. */
+/* Restores versions 0 and 1 of the file. */
 static void
 reset (Case *c)
 {
@@ -109,7 +109,7 @@ reset (Case *c)
   g_assert_true (c->write (c->path, 0, NULL) && c->write (c->path, 1, NULL));
 }
 
-/* Which version a file is, to the byte. */
+/* The version that a file equals, byte for byte. */
 static guint
 version_of (Case *c, const char *path)
 {
@@ -136,7 +136,7 @@ count_temporaries (Case *c)
   return n;
 }
 
-/* The next run's start cleans up. */
+/* Cleans up as the start of the next run does. */
 static void
 start_next (Case *c)
 {
@@ -151,7 +151,8 @@ start_next (Case *c)
   g_assert_cmpuint (count_temporaries (c), ==, 0);
 }
 
-/* The new version or the old one; with the old one, what was kept before it is kept still. */
+/* Checks that the file has the new or the old version; with the old one, the previous file is still
+ * there. */
 static guint
 check_whole (Case *c)
 {
@@ -165,7 +166,7 @@ check_whole (Case *c)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-/* The bytes are on the disk before the name is, and the name is made durable too. */
+/* The bytes reach the disk before the name does, and the name is synced too. */
 static void
 test_order (gconstpointer data)
 {
@@ -210,8 +211,8 @@ test_order (gconstpointer data)
   case_clear (&c);
 }
 
-/* Killed at each call, in the middle of the writes too: one version or the other, whole; what else
- * lies there goes with the next start. */
+/* After a kill at each call, also in the middle of the writes, the file has one of the two
+ * versions, complete; the next start removes other files. */
 static void
 test_killed (gconstpointer data)
 {
@@ -248,8 +249,8 @@ test_killed (gconstpointer data)
   case_clear (&c);
 }
 
-/* Whether without the at-th of the listed calls the bytes are not on the disk when the file takes
- * its name. */
+/* Whether the bytes are on disk when the file gets its name only because of the at-th listed
+ * call. */
 static gboolean
 is_needed (const char *list, guint at, const char *path)
 {
@@ -259,7 +260,7 @@ is_needed (const char *list, guint at, const char *path)
 
   for (guint i = 0; lines[i]; i++)
     {
-      if (g_str_has_prefix (lines[i], "opened ")) /* what an open gave, no call */
+      if (g_str_has_prefix (lines[i], "opened ")) /* a note on an open, and no call */
         continue;
       if (--at == 0)
         return g_str_has_prefix (lines[i], "write ")
@@ -270,8 +271,8 @@ is_needed (const char *list, guint at, const char *path)
   return FALSE;
 }
 
-/* Each call fails once: an error that names the file, or a file that is written all the same; then
- * it can be written again. */
+/* Each call fails once, which gives an error with the name of the file, or a file that is written
+ * nevertheless; then it can be written again. */
 static void
 test_failing (gconstpointer data)
 {
@@ -311,10 +312,10 @@ test_failing (gconstpointer data)
           g_assert_cmpuint (version_of (&c, c.path), ==, 3);
         }
       g_assert_cmpuint (failures, >=, 4); /* open, write, fsync, rename */
-      /* the one before the old goes when the new is whole: the last rename alone */
+      /* the previous file is removed when the new one is complete: only the last rename */
       g_assert_cmpuint (lost, <=, 1);
     }
-  /* A call that removes a temporary file may fail as well: the next start does it. */
+  /* A call that removes a temporary file may fail as well: the next start removes it. */
   start_next (&c);
   case_clear (&c);
 }

@@ -2,8 +2,8 @@
 /* Runs on a device that fails, through the layer of tests/layer: lost, hanging, out of memory, with
  * little of everything.
  *
- * A fault is put at the N-th call for N = 1, 2, ... and, so that this ends soon, from the sixth on
- * only at some in the middle, where calls are steps that are all alike; then at the last ones. */
+ * A fault is injected at the N-th call for N = 1, 2, ...  To save time, from the sixth call on only
+ * some in the middle are tested, since these calls are equal steps; then the last ones. */
 #include "../train/train-test.h"
 #include "checkpoint.h"
 #include "engine.h"
@@ -40,9 +40,9 @@ tiny_job (const char *folder, guint epochs)
   return job;
 }
 
-/* A run in a folder of its own under some faults. */
+/* A run in a folder of its own, with some faults. */
 typedef struct {
-  char *folder, *weights, *last; /* the best by validation, those of the end */
+  char *folder, *weights, *last; /* the weights: the best by validation, and the last */
   TestRun run;
 } Trial;
 
@@ -81,7 +81,7 @@ trial_run (Trial *trial, guint epochs)
   trial_run_with (trial, epochs, NULL);
 }
 
-/* The next N; `all` calls there are when nothing fails. */
+/* Returns the next N; `all` is the number of calls without a fault. */
 static guint64
 next_call (guint64 n, guint64 all)
 {
@@ -90,7 +90,7 @@ next_call (guint64 n, guint64 all)
   return n < all - 5 ? MIN (n + step, all - 5) : n + 1;
 }
 
-/* The run that nothing happened to, and how many calls of a kind it made. */
+/* Runs without faults, and returns the number of calls of a kind. */
 static guint64
 run_reference (Trial *whole, guint epochs, const char *what)
 {
@@ -101,8 +101,8 @@ run_reference (Trial *whole, guint epochs, const char *what)
   return count_calls (what);
 }
 
-/* Whenever the device goes, the run ends with the weights of one that nothing happened to, to the
- * bit. */
+/* Whenever the device is lost, the run ends with weights that are bit-identical to those of an
+ * undisturbed run. */
 static void
 test_gone_at (gconstpointer word)
 {
@@ -133,8 +133,8 @@ test_gone_at (gconstpointer word)
   set_faults ("");
 }
 
-/* The device goes at each submit of the thread that reads a checkpoint back: that checkpoint is none,
- * and the run goes on from the one before, or from the start. */
+/* The device is lost at each submit of the thread that reads a checkpoint back: this checkpoint is
+ * not written, and the run goes on from the previous one, or from the start. */
 static void
 test_gone_while_read_back (gconstpointer word)
 {
@@ -158,7 +158,7 @@ test_gone_while_read_back (gconstpointer word)
       if (hit && n > 1)
         continue;
 
-      /* what lies there is a checkpoint of the end */
+      /* the file is the checkpoint of the end */
       g_autoptr (DynoJob) more = tiny_job (trial.folder, 2);
       g_auto (TestRun) resumed = { 0 };
       set_faults ("");
@@ -171,7 +171,7 @@ test_gone_while_read_back (gconstpointer word)
   g_assert_cmpuint (n_hit, >=, 1);
 }
 
-/* In the second epoch: the checkpoint of the first is written by another thread. */
+/* In the second epoch, waits for the checkpoint of the first, which another thread writes. */
 static void
 wait_for_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer folder)
 {
@@ -181,7 +181,7 @@ wait_for_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer
     g_usleep (1000);
 }
 
-/* A second loss ends the run; what it had saved can be resumed, and gives the same bits. */
+/* A second loss ends the run; its checkpoint can be resumed, with the same bits. */
 static void
 test_second_loss (gconstpointer word)
 {
@@ -190,8 +190,8 @@ test_second_loss (gconstpointer word)
   g_auto (Trial) trial = { 0 };
   const int code = g_str_equal (word, "hang") ? DYNO_GPU_ERROR_TIMEOUT : DYNO_GPU_ERROR_DEVICE_LOST;
 
-  /* In the third epoch, after the first part has saved something, early enough that the second gets
-   * there too. */
+  /* In the third epoch, after the first part has saved a checkpoint, and early enough for the
+   * second part to reach it. */
   fault ("%s=%" G_GUINT64_FORMAT ",devices=2", (const char *) word, all * 9 / 20);
   trial_run_with (&trial, 6, wait_for_checkpoint);
   g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
@@ -206,8 +206,8 @@ test_second_loss (gconstpointer word)
   assert_same_weights (&trial, &whole);
 }
 
-/* Memory that the driver refuses: an error that says so, and nothing half written; a run with room
- * is not disturbed. */
+/* Memory that the driver refuses gives an error with this reason, and no partial file; a run with
+ * enough memory is not affected. */
 static void
 test_no_memory (gconstpointer word)
 {
@@ -238,7 +238,7 @@ test_no_memory (gconstpointer word)
   set_faults ("");
 }
 
-/* Another program holds most of the memory: the error offers a batch that would fit. */
+/* Another program holds most of the memory: the error advises a batch that fits. */
 static void
 test_memory_taken (void)
 {
@@ -256,8 +256,8 @@ test_memory_taken (void)
 
 /* --- micro-batches ---------------------------------------------------------------------------- */
 
-/* Two epochs of 2 updates with 36 samples each, of 80 and a few: the rest of an epoch is dropped,
- * whatever a micro-batch is. */
+/* Trains two epochs of 2 updates with 36 samples each, out of slightly more than 80: the rest of an
+ * epoch is dropped, whatever the micro-batch is. */
 static void
 train_whole_batches (Trial *trial, const char *shrink)
 {
@@ -279,8 +279,8 @@ count_told (const TestRun *run)
   return n;
 }
 
-/* The losses of a run with the same effective batch: the same samples in the same order, sums apart
- * by rounding. */
+/* Compares the losses with those of a run with the same effective batch: the samples have the same
+ * order, and the sums differ by rounding. */
 static void
 assert_same_losses (const TestRun *run, const TestRun *whole)
 {
@@ -294,8 +294,9 @@ assert_same_losses (const TestRun *run, const TestRun *whole)
   g_assert_cmpfloat_with_epsilon (run->epoch.val_loss, whole->epoch.val_loss, 1e-5);
 }
 
-/* Memory is refused at the start, after a loss in mid-run, and in mid-run itself: smaller
- * micro-batches, the same losses, said once; the settings and the checkpoint keep the batch. */
+/* Memory is refused at the start, after a device loss during the run, and during the run itself:
+ * smaller micro-batches give the same losses, and this is reported once; the settings and the
+ * checkpoint keep the batch. */
 static void
 test_shrinks (void)
 {
@@ -323,7 +324,7 @@ test_shrinks (void)
       train_whole_batches (&trial, "memory.shrink=true");
       assert_same_losses (&trial.run, &whole.run);
       g_assert_cmpuint (trial.run.parts, ==, 2);
-      /* The plan that was reported is that of the engine that went on. */
+      /* The reported plan is that of the engine that continued. */
       g_assert_cmpuint (trial.run.plan.plan.total_bytes, <, whole.run.plan.plan.total_bytes);
       g_assert_cmpuint (count_told (&trial.run), ==, 1);
       g_assert_true (test_has_warning (&trial.run, "each batch of 36"));
@@ -340,9 +341,9 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* Memory is taken in the middle of an epoch: from the last checkpoint, which lies there too, its
- * other batches come in smaller micro-batches and no sample twice: the losses go on as if nothing
- * had happened. */
+/* Memory is taken in the middle of an epoch, which has the last checkpoint as well: from there the
+ * remaining batches are run in smaller micro-batches without repeating a sample, and the losses are
+ * those of an undisturbed run. */
 static void
 test_shrinks_in_mid_epoch (void)
 {
@@ -377,8 +378,8 @@ test_shrinks_in_mid_epoch (void)
   set_faults ("");
 }
 
-/* Without the setting, and where not even one sample fits, it is an error that leaves nothing
- * behind. */
+/* Without the setting, and where not even one sample fits, it is an error without any files
+ * left. */
 static void
 test_nothing_fits (void)
 {
@@ -398,7 +399,8 @@ test_nothing_fits (void)
   set_faults ("");
 }
 
-/* Batch norm's statistics change, which is said; its micro-batches are not of one sample. */
+/* The statistics of batch norm change, which is reported; its micro-batches have more than one
+ * sample. */
 static void
 test_shrinks_batch_norm (void)
 {
@@ -418,7 +420,7 @@ test_shrinks_batch_norm (void)
   set_faults ("");
 }
 
-/* A device with less trains as well, or says in the plan that it cannot. */
+/* A device with less memory trains as well, or the plan reports that it cannot. */
 static void
 test_small_device (void)
 {
@@ -451,8 +453,8 @@ test_small_device (void)
   set_faults ("");
 }
 
-/* Uploads on a queue of their own that is late, computing that is late: the waits between them give
- * the same losses. */
+/* Late uploads in a queue of their own, and late computing: the waits between them give the same
+ * losses. */
 static void
 test_two_queues (void)
 {
@@ -482,7 +484,8 @@ ignore_warning (const char *text, gpointer data)
 {
 }
 
-/* The loss of the first batch, whose slot takes the second one as soon as the uploader lets it. */
+/* The loss of the first batch, whose slot receives the second batch as soon as the uploader allows
+ * it. */
 static float
 first_loss (gboolean wait_between)
 {
@@ -525,7 +528,7 @@ first_loss (gboolean wait_between)
   return dyno_program_step_output (dyno_engine_get_program (engine), 0)->loss_sum;
 }
 
-/* A slot is not overwritten before the computing that reads it. */
+/* A slot is not overwritten before the computation that reads it. */
 static void
 test_upload_waits (void)
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What dynoctl answers when a device fails: one line that says why, and the exit code of its kind.
+"""When a device fails, dynoctl prints one line with the reason, and exits with the code of the
+failure.
 
 usage: exit_codes.py DYNOCTL, under the layer of tests/layer."""
 import os

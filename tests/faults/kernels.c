@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that fail, through the layer of tests/layer: another variant is taken, and the failed one
- * remembered.  The cache folder is this test's own but for what compilers left. */
+/* Kernels that fail, through the layer of tests/layer: another variant is used, and the failed one
+ * is remembered.  The test has a cache folder of its own, except for compiled kernels. */
 #include "../train/train-test.h"
 #include "file.h"
 #include "graph.h"
@@ -28,7 +28,7 @@ static void G_GNUC_PRINTF (1, 2) fault (const char *format, ...)
   set_faults (words);
 }
 
-/* Some steps of two linear layers, which are convolutions. */
+/* Trains some steps of two linear layers, which are convolutions. */
 static void
 train_in (TestRun *run, const char *precision)
 {
@@ -76,7 +76,7 @@ open_device (void)
   return device;
 }
 
-/* What is kept on disk for the device. */
+/* The choices on disk for the device. */
 static DynoChoices *
 load_choices (void)
 {
@@ -99,7 +99,7 @@ forget_choices (void)
   test_remove_tree (folder);
 }
 
-/* Whichever pipeline fails: a variant is replaced, named once and remembered; any other kernel ends
+/* Any pipeline may fail: a variant is replaced, named once and remembered; any other kernel ends
  * the run and is named. */
 static void
 test_each_pipeline (void)
@@ -129,7 +129,7 @@ test_each_pipeline (void)
         {
           g_assert_error (run.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER);
           g_assert_nonnull (strstr (run.error->message, ".comp"));
-          g_assert_null (strstr (run.error->message, "amp")); /* it is fp32 already */
+          g_assert_null (strstr (run.error->message, "amp")); /* the run is fp32 already */
           last_ended = n;
           g_assert_cmpuint (dyno_choices_count_refusals (choices), ==, 0);
           n_ended++;
@@ -149,8 +149,8 @@ test_each_pipeline (void)
   g_test_message ("%u replaced, %u ended", n_replaced, n_ended);
   g_assert_cmpuint (n_replaced, >=, 2);
   g_assert_cmpuint (n_ended, >=, 2);
-  /* In fp16 there are other pipelines, and their order is not that of fp32: down to the next one
-   * that nothing replaces. */
+  /* fp16 has other pipelines, in another order than fp32: the search goes down to the next one
+   * without a replacement. */
   for (guint64 n = last_ended; n > 0 && !half.error; n--)
     {
       test_run_clear (&half);
@@ -165,9 +165,9 @@ test_each_pipeline (void)
   forget_choices ();
 }
 
-/* Kernels of a CPU's tiles, which have workgroups of 8 (and many constants), that compute nothing:
- * the self-test finds them before they are used, others take their place, and that is remembered.
- * Without the fault a start tests once. */
+/* The kernels of a CPU's tiles, which have workgroups of 8 (and many constants), compute nothing:
+ * the self-test detects them before they are used, others replace them, and this is remembered.
+ * Without the fault, a start tests once. */
 static void
 test_wrong_results (void)
 {
@@ -212,7 +212,7 @@ count_refused (const char *variant, const char *why, gpointer data)
   (*(guint *) data)++;
 }
 
-/* No variant of a choice is left: an error that names one, and the next start tries again. */
+/* If no variant of a choice is left, the error names one, and the next start tries again. */
 static void
 test_none_left (void)
 {
@@ -243,7 +243,7 @@ test_none_left (void)
   set_faults ("");
 }
 
-/* One processor, one compiling thread: the N-th pipeline is the same every time. */
+/* With one processor, and so one compiling thread, the N-th pipeline is the same in each run. */
 static void
 use_one_processor (void)
 {

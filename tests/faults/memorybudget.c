@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What drivers say of memory, right and wrong, through the layer of tests/layer: numbers that cannot
- * be are not taken, and a run shows its own account, labelled as that. */
+/* The memory that drivers report, correctly and wrongly, through the layer of tests/layer:
+ * impossible numbers are not used, and a run then shows its own account, labelled as such. */
 #include "../train/train-test.h"
 #include "buffer.h"
 #include "device.h"
@@ -19,9 +19,9 @@ static const struct {
   { 0, 0, FALSE, 0, 0 },
   { 0, 100 * MIB, FALSE, 0, 0 },
   { 1000 * MIB, 100 * MIB, TRUE, 100 * MIB, 900 * MIB },
-  { 80 * MIB, 100 * MIB, TRUE, 100 * MIB, 0 }, /* others took some of it */
+  { 80 * MIB, 100 * MIB, TRUE, 100 * MIB, 0 }, /* other programs use some of it */
   { 1000 * MIB, 64 * MIB, TRUE, 64 * MIB, 936 * MIB },
-  { 1000 * MIB, 0, FALSE, 0, 0 }, /* less than Dyno holds */
+  { 1000 * MIB, 0, FALSE, 0, 0 }, /* less than Dyno has allocated */
   { 1000 * MIB, 1, FALSE, 0, 0 },
   { 1000 * MIB, G_MAXUINT64, FALSE, 0, 0 },
   { G_MAXUINT64, G_MAXUINT64 / 2, FALSE, 0, 0 },
@@ -67,7 +67,7 @@ test_numbers (void)
     }
 }
 
-/* More is promised than the device has. */
+/* The reported budget exceeds the device's memory. */
 static void
 test_more_than_there_is (void)
 {
@@ -81,7 +81,7 @@ test_more_than_there_is (void)
   g_assert_cmpuint (usage.used_bytes, ==, 100 * MIB);
 }
 
-/* The last reading of a run's sensors, and its steps' memory of all programs. */
+/* The last sensor reading of a run, and the memory of all programs from its steps. */
 static void
 run_job (DynoSensorReading *last, guint64 *all_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements on a device that fails, through the layer of tests/layer: what went wrong is a
- * result, and the next measurement works. */
+/* Measurements on a device that fails, through the layer of tests/layer: the failure is a result,
+ * and the next measurement works. */
 #include "meter.h"
 #include <gmodule.h>
 #include <math.h>
@@ -57,8 +57,8 @@ measure (Bench *b, Measure how, GError **error)
   return good;
 }
 
-/* The device alone tells of it; a trial goes on with another device, as a run does; what comes
- * next works, whichever it is. */
+/* The device ceiling reports the loss; a trial continues on another device, as a run does; the next
+ * measurement works, whichever it is. */
 static void
 test_gone (gconstpointer words)
 {
@@ -87,7 +87,7 @@ test_gone (gconstpointer words)
       }
 }
 
-/* Memory that the plan counted on is refused: told as that, without smaller micro-batches. */
+/* A refusal of planned memory is reported as such, without smaller micro-batches. */
 static void
 test_no_memory (void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A disk that does not answer: the training goes on, and what it then writes is right. */
+/* A disk that does not answer: training goes on, and later files are correct. */
 #include "calls.h"
 #include "checkpoint.h"
 #include "train-test.h"
 #include <string.h>
 
-#define SHAPES "builtin:shapes?size=16&samples=100&classes=4" /* 5 steps an epoch */
+#define SHAPES "builtin:shapes?size=16&samples=100&classes=4" /* 5 steps per epoch */
 
 static DynoJob *
 job_in (const char *folder)
@@ -18,7 +18,7 @@ job_in (const char *folder)
 }
 
 typedef struct {
-  guint let_go_at; /* step */
+  guint let_go_at; /* the step at which the save is released */
   guint held;
 } Slowness;
 
@@ -33,8 +33,8 @@ be_slow (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   calls_let_go ();
 }
 
-/* The first save hangs in fsync until six epochs later: steps, validations and further saves are
- * not held up by it, and in the end best, last and checkpoint are what they are on a fast disk. */
+/* The first save blocks in fsync until six epochs later: steps, validations and further saves are
+ * not delayed by it, and in the end best, last and checkpoint are the same as on a fast disk. */
 static void
 test_training_goes_on (void)
 {
@@ -50,7 +50,7 @@ test_training_goes_on (void)
   test_run (&run, held_up, be_slow, &slowness);
   calls_let_go ();
   g_assert_false (calls_gave_up ());
-  g_assert_cmpuint (slowness.held, <=, 1); /* one is written at a time */
+  g_assert_cmpuint (slowness.held, <=, 1); /* one file is written at a time */
   g_assert_no_error (run.error);
   g_assert_cmpuint (run.losses->len, ==, 40);
   g_assert_cmpmem (run.losses->data, 40 * sizeof (double), plain.losses->data,
@@ -68,7 +68,7 @@ test_training_goes_on (void)
   test_job_set (held_up, "epochs=9", NULL);
   test_run_clear (&run);
   test_run_good (&run, held_up);
-  g_assert_cmpuint (run.losses->len, ==, 5); /* the last checkpoint is of the end */
+  g_assert_cmpuint (run.losses->len, ==, 5); /* the last checkpoint is that of the end */
   test_remove_tree (fast);
   test_remove_tree (slow);
 }

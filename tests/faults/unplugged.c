@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A disk that is unplugged in mid-run: this program's own pread stands before libc's and gives EIO
- * for X.npy while it is told to. */
+/* A disk that is unplugged during a run: the program's own pread replaces libc's, and fails with
+ * EIO for X.npy on request. */
 #include "checkpoint.h"
 #include "npyfile.h"
 #include "session-private.h"
@@ -21,11 +21,12 @@
 #endif
 
 static gint unplugged; /* atomic */
-/* Of all tests together; more than that is a loop without an end. */
+/* Limit for all tests together; more refused reads are an endless loop. */
 #define MOST_REFUSED 20000
-static gint refused; /* atomic: reads that were given EIO */
+static gint refused; /* atomic: number of reads that failed with EIO */
 
-static gint bad_sector = -1; /* atomic: no byte from there on to the end of its record */
+/* Atomic: reads from this byte to the end of its record fail; -1: none. */
+static gint bad_sector = -1;
 
 ssize_t
 pread (int fd, void *data, size_t size, off_t offset)
@@ -67,7 +68,7 @@ put_data (const char *folder)
   g_assert_true (dyno_npy_write (y, "i8", 1, (guint64[]){ N }, labels, NULL));
 }
 
-/* Three batches a step, statistics of batches, and a validation. */
+/* Three batches in a step, batch statistics, and a validation. */
 static DynoJob *
 job_in (const char *data, const char *out)
 {
@@ -81,10 +82,10 @@ job_in (const char *data, const char *out)
 
 typedef struct {
   guint64 at;      /* the step after which the disk is unplugged */
-  const char *out; /* is copied while the run is paused */
+  const char *out; /* copied while the run is paused */
   const char *copy;
   gboolean for_good, resume, stop;
-  gboolean resume_early; /* with the pause, in the session's own thread */
+  gboolean resume_early; /* resumed at the pause, in the session's own thread */
   DynoSession *session;
   guint pauses, checkpoints;
   GString *warnings;
@@ -117,8 +118,8 @@ on_pause (Outage *outage, DynoSession *session)
     dyno_session_stop (session, FALSE);
 }
 
-/* In the session's own thread, before its next step: a run of few steps might be over before
- * another thread comes to its event. */
+/* Runs in the session's own thread, before its next step: a short run might be over before another
+ * thread handles its event. */
 static void
 unplug (DynoEvent *event, gpointer data)
 {
@@ -186,9 +187,8 @@ assert_same_weights (const char *a, const char *b)
     }
 }
 
-/* After every step around the end of an epoch, so in a step and in a validation too: the run
- * pauses,
- * has saved, and goes on to the bit; what it saved does too. */
+/* Unplugged after every step around the end of an epoch, so during a step and a validation too, the
+ * run pauses, has saved, and continues bit-identically; so does a run from its checkpoint. */
 static void
 test_run_goes_on_where_it_was (void)
 {
@@ -253,7 +253,7 @@ test_patience_ends (void)
   test_remove_tree (out);
 }
 
-/* The first try is an hour away: the person's word counts. */
+/* The first automatic attempt is an hour away; a command of the user takes effect at once. */
 static void
 test_person_resumes_or_stops (void)
 {
@@ -274,8 +274,8 @@ test_person_resumes_or_stops (void)
     }
 }
 
-/* A resume that comes too early is a try like any other: the run waits and tries again, and patience
- * ends as ever. */
+/* A resume that comes too early counts as an attempt: the run waits and tries again, within the
+ * usual limit. */
 static void
 test_early_resume_leaves_the_intervals (void)
 {

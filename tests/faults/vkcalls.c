@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Vulkan calls that fail, through the layer of tests/layer: the error names the call that did. */
+/* Vulkan calls that fail, through the layer of tests/layer: the error names the failed call. */
 #include "../gpu/gpu-test.h"
 #include "gpu-error.h"
 #include <gmodule.h>
 
 static void (*set_faults) (const char *words);
 
-/* Without memory on the host for one call; the device does the same once it is there again. */
+/* One call fails for lack of host memory; the device works again afterwards. */
 static void
 check (const char *call, gpointer (*make) (DynoDevice *, GError **), void (*drop) (gpointer))
 {
@@ -60,8 +60,8 @@ test_commands (void)
   check ("vkBeginCommandBuffer", make_command, (GDestroyNotify) dyno_command_free);
 }
 
-/* A device that hangs is given up after the time that was set, and its error says so; 0 is the
- * software device's own hour again. */
+/* A device that hangs is given up after the configured time, which its error states; 0 is the
+ * software device's default of an hour. */
 static void
 test_watchdog (void)
 {
@@ -84,7 +84,7 @@ test_watchdog (void)
       g_assert_false (dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, value, 0, &error));
       g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
       g_assert_nonnull (strstr (error->message, i == 0 ? " for 8 s" : " for 3600 s"));
-      /* The layer ends waits at once: nobody has waited for an hour. */
+      /* The layer ends waits at once, so the test does not take an hour. */
       g_assert_null (strstr (error->message, "nothing for 3600 s"));
       dyno_command_free (command);
       dyno_device_unref (device);
@@ -105,7 +105,7 @@ test_kernels (void)
   check ("vkCreateShaderModule", make_kernel, NULL);
 }
 
-/* A device that does not tell its extensions is none that lacks them. */
+/* A device whose extensions cannot be listed does not count as lacking them. */
 static void
 test_extensions (void)
 {

@@ -48,7 +48,7 @@ test_readback_roundtrip (void)
   roundtrip (DYNO_BUFFER_READBACK);
 }
 
-/* More than one staging buffer's worth. */
+/* More than one staging buffer can hold. */
 static void
 test_large (void)
 {
@@ -68,7 +68,7 @@ test_large (void)
   test_device_done (device);
 }
 
-/* What the device says of its largest buffer holds, and no larger one is asked for. */
+/* The reported limit of the largest buffer applies, and no larger buffer is requested. */
 static void
 test_largest_buffer (void)
 {

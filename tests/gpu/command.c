@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Submissions, timeline values, queues, timers, and freeing what is in use. */
+/* Submissions, timeline values, queues, timers, and freeing objects in use. */
 #include "gpu-test.h"
 
 #define LANES 256
@@ -36,8 +36,8 @@ spin (guint32 x, guint64 rounds)
   return x;
 }
 
-/* One command submitted twice, and another after it: every submission sees what the one before
- * wrote. */
+/* One command is submitted twice, and another after it: every submission sees the writes of the
+ * previous one. */
 static void
 test_in_flight (void)
 {
@@ -134,8 +134,8 @@ test_copy_fill (void)
   test_device_done (device);
 }
 
-/* A barrier is recorded once for what comes after it, between the kinds of work that there are, and
- * not before nothing. */
+/* A barrier is recorded once for later work, between the kinds of work that occur, and not before
+ * the first. */
 static void
 test_barriers (void)
 {
@@ -147,7 +147,7 @@ test_barriers (void)
 
   g_assert_no_error (error);
   dyno_command_fill (command, buffer, 0, LANES * 4, 5);
-  /* after all that was submitted before */
+  /* after all earlier submissions */
   g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1);
   dyno_command_barrier (command);
   g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1);
@@ -207,7 +207,7 @@ test_timer (void)
   test_device_done (device);
 }
 
-/* Command and buffer are freed while they run, and the whole budget is asked for anew: memory
+/* Command and buffer are freed during execution, and the whole budget is allocated again: memory
  * counts until the work is done. */
 static void
 test_deferred_free (void)
@@ -224,7 +224,7 @@ test_deferred_free (void)
       guint64 timeline_value = 0;
       g_assert_no_error (error);
       command = spin_command (device, buffer, 60000);
-      /* Enough that it still runs when its things are freed. */
+      /* Enough work to be still running when its objects are freed. */
       for (guint i = 0; i < 15; i++)
         timeline_value = test_submit (command, NULL, 0);
       dyno_buffer_free (buffer);
@@ -236,8 +236,8 @@ test_deferred_free (void)
   test_device_done (device);
 }
 
-/* What is freed while a submission uses it is neither given back nor taken off the account before
- * that very submission is over. */
+/* Objects that are freed while a submission uses them are neither released nor removed from the
+ * account before this submission has ended. */
 static void
 test_memory_counts_until_the_work_is_done (void)
 {
@@ -254,7 +254,7 @@ test_memory_counts_until_the_work_is_done (void)
   test_device_done (device);
 }
 
-/* work, then a copy; the work takes long enough that the host comes first if it does not wait */
+/* work, then a copy; work takes long enough that a host that does not wait comes first */
 static void
 submit_late_copy (DynoDevice *device, DynoBuffer *work, DynoBuffer *from, DynoBuffer *to)
 {
@@ -270,8 +270,7 @@ submit_late_copy (DynoDevice *device, DynoBuffer *work, DynoBuffer *from, DynoBu
   test_submit (command, NULL, 0);
 }
 
-/* A write into memory that the host sees waits for those who read it, a read for those who
- * write. */
+/* A write into host-visible memory waits for its readers, a read waits for its writers. */
 static void
 test_host_copies_wait_for_the_device (void)
 {
@@ -303,7 +302,7 @@ test_host_copies_wait_for_the_device (void)
   test_device_done (device);
 }
 
-/* Nothing is recorded of what would pass a buffer's end, by a word or by an overflow. */
+/* Nothing is recorded that would exceed the end of a buffer, by a word or by an overflow. */
 static void
 test_past_the_end_is_refused (void)
 {
@@ -343,7 +342,7 @@ test_past_the_end_is_refused (void)
   test_device_done (device);
 }
 
-/* Everything is let go of while work runs; the device waits for it by itself. */
+/* Everything is freed during execution; the device waits for the work by itself. */
 static void
 test_device_goes_last (void)
 {
@@ -367,7 +366,7 @@ test_timeout (void)
   DynoCommand *command = spin_command (device, buffer, 60000);
   guint64 timeline_value = test_submit (command, NULL, 0);
 
-  /* A fast device may be done already: then there is no error. */
+  /* A fast device may have finished already; then there is no error. */
   if (!dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 1, &error))
     g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
   test_wait (device, DYNO_QUEUE_COMPUTE, timeline_value);

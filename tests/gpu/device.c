@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing, opening, and the account of memory. */
+/* Listing and opening devices, and the account of memory. */
 #include "device-private.h"
 #include "gpu-test.h"
 #include <string.h>
@@ -29,8 +29,8 @@ test_list (void)
     }
 }
 
-/* A discrete card that lacks something comes after a software device that does not: index -1 and
- * the first of the list are one. */
+/* A discrete card that lacks a feature comes after a software device that has it: index -1 is the
+ * first of the list. */
 static void
 test_order (void)
 {
@@ -128,7 +128,7 @@ test_budget (void)
   g_assert_false (dyno_device_set_budget (device, 4 * MIB - 1, &error));
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
   g_clear_error (&error);
-  g_assert_true (dyno_device_set_budget (device, 4 * MIB, &error)); /* what is in use */
+  g_assert_true (dyno_device_set_budget (device, 4 * MIB, &error)); /* the memory in use */
   dyno_buffer_free (a);
   g_assert_true (dyno_device_set_budget (device, 2 * MIB, &error));
   g_assert_null (dyno_buffer_new (device, 2 * MIB, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error));
@@ -164,7 +164,7 @@ test_query_memory (void)
   test_device_done (device);
 }
 
-/* What `dynoctl devices` says of units that no kernel is made for. */
+/* The description of matrix units for which no kernel is made, in `dynoctl devices`. */
 static void
 test_matrix_words (void)
 {

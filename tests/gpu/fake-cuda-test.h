@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA in small that the test's environment names, see fake-cuda.h. */
+/* The CUDA stub that the test's environment names, see fake-cuda.h. */
 #pragma once
 #include "fake-cuda.h"
 #include <gmodule.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA's driver API in small, over the memory of the first Vulkan device: a CPU whose memory the
- * host sees.  What other processes map is memory with a descriptor, as there.  Copies are done when
- * they are asked about for the second time, so that who does not wait has nothing. */
+/* A stub of CUDA's driver API over the memory of the first Vulkan device, which is a CPU with
+ * host-visible memory.  As in CUDA, memory that other processes map has a descriptor.  Copies are
+ * done at the second query, so that a program that does not wait has no data. */
 #include "fake-cuda.h"
 #include "peercuda.h"
 #define VK_NO_PROTOTYPES
@@ -28,7 +28,7 @@ static struct {
   PFN_vkGetMemoryFdKHR descriptor_of;
 } vk;
 
-/* The memory behind a descriptor, mapped once its size is known. */
+/* The memory of a descriptor, mapped once its size is known. */
 typedef struct {
   int descriptor;
   gsize size;
@@ -193,7 +193,7 @@ cuDeviceGet (DynoCudaDevice *device, int index)
   return DYNO_CUDA_SUCCESS;
 }
 
-/* The first card is another one. */
+/* The first card is not the Vulkan device. */
 int
 cuDeviceGetUuid (DynoCudaUuid *uuid, DynoCudaDevice device)
 {
@@ -312,7 +312,7 @@ cuMemImportFromShareableHandle (DynoCudaMemory *memory, void *descriptor, int ty
   return m->descriptor >= 0 ? DYNO_CUDA_SUCCESS : 1;
 }
 
-/* An address is a pointer to where the mapping's will be. */
+/* An address is a pointer to the place of the mapping's address. */
 int
 cuMemAddressReserve (DynoCudaAddress *address, gsize size, gsize alignment, DynoCudaAddress hint,
                      guint64 flags)
@@ -331,10 +331,10 @@ cuMemAddressFree (DynoCudaAddress address, gsize size)
   return DYNO_CUDA_SUCCESS;
 }
 
-static GHashTable *mappings; /* address -> Memory, under the lock */
+static GHashTable *mappings; /* address -> Memory, protected by the lock */
 
-/* One at a time: the driver reads the head of a file at its position, which all descriptors of it
- * share. */
+/* One at a time: the driver reads the head of a file at its position, which all descriptors of the
+ * file share. */
 static int
 map_memory (Memory *m, gsize size)
 {
@@ -469,7 +469,7 @@ cuStreamQuery (DynoCudaStream stream)
   return cuStreamSynchronize (stream);
 }
 
-/* The mapping that an address lies in, by its offset there. */
+/* The pointer for an address, by its offset in the mapping. */
 static char *
 place_of (DynoCudaAddress address, gsize size)
 {

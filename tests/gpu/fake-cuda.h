@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a test tells fake-cuda.c, by the symbol fake_cuda of the library. */
+/* The controls of fake-cuda.c for a test, in the library's symbol fake_cuda. */
 #pragma once
 
 typedef struct {
-  /* the symbol whose call number fail_at, counted from 1, answers "not supported"; NULL: none */
+  /* the symbol whose call number fail_at, counted from 1, returns "not supported"; NULL: none */
   const char *fail;
   int fail_at, calls;
-  int copies; /* that were begun */
-  int early;  /* that were begun and not yet done when the process was asked about them */
-  int open;   /* contexts, imports and mappings that are there */
+  int copies; /* number of copies that were begun */
+  int early;  /* number of copies that were not done when the process queried them */
+  int open;   /* number of existing contexts, imports and mappings */
 } FakeCuda;

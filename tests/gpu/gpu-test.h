@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the gpu layer share: a device (none is a failure), and small kernels of
+/* Helpers of the gpu layer's tests: a device (a missing one is a failure), and small kernels of
  * shaders/test. */
 #pragma once
 #include "command.h"
@@ -17,7 +17,7 @@ test_device (guint64 budget_bytes)
   return device;
 }
 
-/* Every test ends so: the validation layer said nothing, and nothing is allocated. */
+/* Ends every test: the validation layer has reported nothing, and nothing is allocated. */
 static inline void
 test_device_done (DynoDevice *device)
 {

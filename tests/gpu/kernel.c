@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels: values, macros, constants, errors, and caches on disk that were damaged. */
+/* Kernels: values, macros, constants, errors, and damaged caches on disk. */
 #include "cachefile.h"
 #include "gpu-test.h"
 #include "shader.h"
@@ -58,8 +58,8 @@ test_same_spec (void)
   DynoKernelSpec a = test_scale_spec ("OP=+", 1, 2.0f), b = a, c = a;
   DynoKernel *kernel = test_kernel (device, &a);
 
-  b.local_size[1] = 1; /* what 0 reads as */
-  b.constants[7] = 99; /* not used */
+  b.local_size[1] = 1; /* 0 means 1 */
+  b.constants[7] = 99; /* unused */
   c.constants[0] = 2;
   g_assert_true (test_kernel (device, &b) == kernel);
   g_assert_true (test_kernel (device, &c) != kernel);
@@ -185,8 +185,8 @@ test_syntax_error (void)
   test_device_done (device);
 }
 
-/* Every file of a cache folder: truncated, or with one byte changed in the middle, or replaced by
- * text.  Their number. */
+/* Truncates every file of a cache folder, changes one byte in its middle, or replaces it with text.
+ * Returns their number. */
 static guint
 damage_files (const char *child, guint how)
 {
@@ -213,7 +213,7 @@ damage_files (const char *child, guint how)
   return count;
 }
 
-/* The sum of all bytes of a folder's files, order aside. */
+/* The sum of all bytes of a folder's files, independent of their order. */
 static guint64
 sum_files (const char *child)
 {
@@ -285,8 +285,7 @@ test_optimiser_by_driver (void)
     g_assert_cmpint (dyno_shader_get_optimise (&cases[i].info), ==, cases[i].optimise);
 }
 
-/* What the optimiser makes of SPIR-V and what it was before compute the same, and neither is taken
- * for the other in the cache. */
+/* Optimised and unoptimised SPIR-V compute the same, and the cache keeps them apart. */
 static void
 test_optimiser (void)
 {
@@ -332,7 +331,7 @@ test_compiler (void)
   test_device_done (device);
 }
 
-/* One tile through the matrix units, exact in fp16; where the device and the compiler have them. */
+/* One tile by the matrix units, exact in fp16, if the device and the compiler support them. */
 static void
 test_matrix (void)
 {
@@ -352,7 +351,7 @@ test_matrix (void)
     }
   for (int matrix = DYNO_MATRIX_NV; matrix <= (int) info->matrix; matrix++)
     {
-      static const guint16 small[] = { 0x0000, 0x3c00, 0x4000, 0x4200 }; /* 0 1 2 3 */
+      static const guint16 small[] = { 0x0000, 0x3c00, 0x4000, 0x4200 }; /* 0, 1, 2, 3 */
       g_autoptr (DynoBuffer) a = NULL;
       g_autoptr (DynoBuffer) b = NULL;
       g_autoptr (DynoBuffer) c = NULL;
@@ -399,7 +398,7 @@ test_matrix (void)
   test_device_done (device);
 }
 
-/* A folder, or a file: what g_dir_open refuses. */
+/* Removes a folder, or a file, which g_dir_open refuses. */
 static void
 remove_tree (const char *path)
 {
@@ -414,8 +413,7 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
-/* A file that lies under another's path, or is of another kind, is dropped; that of the asked key
- * is read. */
+/* A file at another key's path, or of another kind, is dropped; the requested one is read. */
 static void
 test_cache_of_another_key (void)
 {
@@ -444,8 +442,7 @@ test_cache_of_another_key (void)
     }
 }
 
-/* A kernel's numbers under the names that drivers have for them: of RADV, ANV, NVK, and one that
- * nobody knows. */
+/* A kernel's statistics under the names of RADV, ANV and NVK, and of an unknown driver. */
 static void
 test_statistics_names (void)
 {
@@ -472,7 +469,7 @@ test_statistics_names (void)
   g_assert_false (none.known);
 }
 
-/* A device opened for statistics makes the same kernels; one that was not tells nothing. */
+/* A device opened for statistics makes the same kernels; one opened without returns none. */
 static void
 test_statistics_are_asked_for (void)
 {
@@ -500,7 +497,7 @@ main (int argc, char **argv)
   g_autofree char *cache = g_dir_make_tmp ("dyno-test-XXXXXX", NULL);
   int status;
 
-  /* A cache of its own; the drivers are found through the other folders of the user. */
+  /* The test has a cache of its own; drivers are found through the user's other folders. */
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/gpu/kernel/damaged-caches-are-rebuilt", test_damaged_caches);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between processes' devices, over a CUDA in small (fake-cuda.c); without one (--without) they
+/* Copies between processes' devices, with the CUDA stub (fake-cuda.c); without it (--without) they
  * are refused. */
 #include "peer.h"
 #include "fake-cuda-test.h"
@@ -24,7 +24,7 @@ wait_for_copies (DynoPeer *peer)
     g_assert_true (dyno_peer_poll (peer, &done, NULL));
 }
 
-/* Both ends in this process: what is copied is there, and nothing beside it. */
+/* Both ends in this process: the copied bytes are there, and no others have changed. */
 static void
 test_copies (void)
 {
@@ -75,7 +75,7 @@ test_copies (void)
   test_device_done (device);
 }
 
-/* Each call of CUDA fails once: an error that names it, and nothing is left. */
+/* Each call of CUDA fails once: the error names it, and nothing stays allocated. */
 static void
 test_failures (void)
 {
@@ -126,7 +126,7 @@ test_failures (void)
   test_device_done (device);
 }
 
-/* Beyond the device's budget there is no inbox. */
+/* Beyond the device's budget no inbox is allocated. */
 static void
 test_budget (void)
 {

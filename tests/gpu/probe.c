@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels that ceilings are measured with do the work they are counted for. */
+/* The kernels that measure ceilings do exactly the work that is counted. */
 #include "gpu-test.h"
 #include <math.h>
 
@@ -27,7 +27,7 @@ run_probe (DynoDevice *device, const DynoKernelSpec *spec, const DynoProbePush *
   dyno_command_free (command);
 }
 
-/* Every chunk of the workgroups, and none behind them. */
+/* The kernel copies every chunk of its workgroups, and none after them. */
 static void
 test_copy (void)
 {
@@ -58,7 +58,8 @@ test_copy (void)
   test_device_done (device);
 }
 
-/* Fewer rounds than are counted would leave other sums: each draws the chains nearer to 1. */
+/* Fewer rounds than counted would give other sums, since each round moves the chains closer to
+ * 1. */
 static void
 test_fma (void)
 {

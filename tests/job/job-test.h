@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers that the tests of settings, and of all that depends on them, share. */
+/* Shared helpers for the tests of settings, and of everything that depends on them. */
 #pragma once
 #include "settings.h"
 
 G_BEGIN_DECLS
 
-/* A value that the setting may have and that is not its default; g_free. */
+/* A valid value of the setting other than its default; g_free. */
 char *test_other_value (const DynoSettingInfo *info);
 
 G_END_DECLS

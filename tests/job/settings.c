@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings: defaults, text both ways, refusals, locales; schedule;
- * plans of jobs. */
+/* The table of settings: defaults, conversion to text and back, refusals, locales; schedules; plans
+ * of jobs. */
 #include "amount.h"
 #include "idlesettings.h"
 #include "job-test.h"
@@ -108,7 +108,7 @@ test_keys (void)
   g_assert_null (dyno_setting_find ("nothing"));
 }
 
-/* Every row says all that those who follow the table need. */
+/* Every row is complete. */
 static void
 test_rows_are_whole (void)
 {
@@ -123,15 +123,15 @@ test_rows_are_whole (void)
 
       g_assert_cmpuint (info->group, <, DYNO_SETTING_N_GROUPS);
       rows_of[info->group]++;
-      /* What gives the same weights may differ when a run is resumed. */
+      /* A setting that does not change the weights may differ when a run is resumed. */
       g_assert_false (info->same_weights && info->same_on_resume);
       g_assert_true (info->minimum < info->maximum);
       g_assert_true (!info->zero || (*info->zero && info->minimum == 0));
       g_assert_true (info->type == DYNO_SETTING_DOUBLE || info->type == DYNO_SETTING_INT
                      || info->live == DYNO_SETTING_LIVE_NO);
-      /* What a run must keep when it is resumed does not change in its middle. */
+      /* A setting that must be kept when a run is resumed does not change during it. */
       g_assert_true (!info->same_on_resume || info->live == DYNO_SETTING_LIVE_NO);
-      /* A data set is opened before a preset is asked for its advice. */
+      /* A data set is opened before a preset is applied. */
       g_assert_false (info->by_preset && info->opens_data);
       if (t->steps != DYNO_TUNABLE_NO)
         {
@@ -167,7 +167,7 @@ test_rows_are_whole (void)
     }
 }
 
-/* The text of the row says what the table of optimizers says. */
+/* The text of the row agrees with the table of optimizers. */
 static void
 test_momentum_of_optimizers (void)
 {
@@ -185,7 +185,8 @@ test_momentum_of_optimizers (void)
     }
 }
 
-/* Live settings follow, and are told by the way that they are applied; all others stay. */
+/* Live settings follow a change, and are reported by the way in which they are applied; all others
+ * stay. */
 static void
 test_live_follow (void)
 {
@@ -207,7 +208,7 @@ test_live_follow (void)
     }
 }
 
-/* What was adapted stays where nobody has changed it since. */
+/* An adapted value stays unless the setting was changed since. */
 static void
 test_follow_keeps_adapted (void)
 {
@@ -224,7 +225,7 @@ test_follow_keeps_adapted (void)
   g_assert_cmpfloat (adapted.lr, ==, 0.25);
 }
 
-/* What was a switch before is read as one, and as the choice that it has become. */
+/* The value of an earlier switch is read, as the choice that replaced it. */
 static void
 test_switch_with_more (void)
 {
@@ -331,7 +332,7 @@ test_refusals (void)
         DynoSettings before, settings;
 
         if (table[i].type == DYNO_SETTING_TEXT && g_utf8_validate (bad[k], -1, NULL))
-          continue; /* a text may say anything */
+          continue; /* a text may have any value */
         dyno_settings_init (&before);
         settings = before;
         g_assert_false (dyno_settings_set (&settings, table[i].key, bad[k], &error));
@@ -345,7 +346,7 @@ test_refusals (void)
       }
 }
 
-/* A text is one line, and the same as a number and as a text. */
+/* A text has one line, and is the same by number and by text. */
 static void
 test_text (void)
 {
@@ -416,8 +417,8 @@ test_guess (void)
 
 /* --- settings without an effect ---------------------------------------------------------------- */
 
-/* Of a job on classes with the settings (key=value, spaces between), 100 samples and so many to
- * validate: the sentences, a line each. */
+/* For a job on classes with these settings (key=value, separated by spaces), 100 samples and
+ * n_validation of them: the sentences, one per line. */
 static char *
 list_idle (const char *settings, guint64 n_validation, gint64 max_steps, gboolean values)
 {
@@ -452,7 +453,7 @@ test_idle (void)
     guint64 n_validation;
     gint64 max_steps;
     gboolean values;
-    const char *begin; /* of the only sentence; "": none */
+    const char *begin; /* beginning of the only sentence; "": none */
   } cases[] = {
     { "", 10, 0, FALSE, "" },
     { "", 0, 0, FALSE, "" },
@@ -523,7 +524,7 @@ test_idle (void)
     }
 }
 
-/* As the loader gets it. */
+/* As passed to the loader. */
 static void
 test_loader_takes_no_more_threads (void)
 {
@@ -563,7 +564,7 @@ test_schedule (void)
   dyno_settings_init (&s);
   s.lr = 0.1;
   s.warmup_epochs = 1;
-  for (guint step = 0; step < 10; step++) /* warm-up rises, and never passes the height */
+  for (guint step = 0; step < 10; step++) /* warm-up rises, and never exceeds the maximum */
     {
       double lr = dyno_schedule_lr (&s, step, 10, 100);
       g_assert_cmpfloat (lr, >, last);
@@ -575,7 +576,7 @@ test_schedule (void)
   g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), >, 0);
   g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), <, 1e-3);
   g_assert_cmpfloat (dyno_schedule_lr (&s, 1000, 10, 100), ==, dyno_schedule_lr (&s, 99, 10, 100));
-  s.schedule_epochs = 4; /* of ten: the last rate of its span holds */
+  s.schedule_epochs = 4; /* of ten epochs: the last rate of the span is kept */
   g_assert_cmpfloat (dyno_schedule_lr (&s, 39, 10, 100), ==, dyno_schedule_lr (&s, 39, 10, 40));
   g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), ==, dyno_schedule_lr (&s, 39, 10, 40));
   g_assert_cmpfloat (dyno_schedule_lr (&s, 40, 10, 100), >, 0);
@@ -590,7 +591,7 @@ test_schedule (void)
   g_assert_cmpfloat (dyno_schedule_lr (&s, 12345, 10, 100), ==, 0.1);
 }
 
-/* By equal factors, and to the very end. */
+/* The rates have equal ratios, up to the end. */
 static void
 test_sweep (void)
 {
@@ -619,8 +620,9 @@ draw_span (guint64 n_train)
                              dyno_job_count_steps (&s, n_train, ranks) };
 }
 
-/* Steps of another size: an epoch is where its samples say, less than a step before at the most, and
- * whole where it was whole; the rate is of no later place, and at the end of the run its last one. */
+/* With steps of another size, the epoch follows from the samples, at most one step early, and is
+ * exact at the end of an epoch; the rate is that of no later position, and the last one at the end
+ * of the run. */
 static void
 test_schedule_moves (void)
 {
@@ -651,7 +653,8 @@ test_schedule_moves (void)
     }
 }
 
-/* A jump is said with both rates, and the setting that holds the old one, and no rate that stays. */
+/* A jump is reported with both rates, and with the setting that keeps the old one; a rate that
+ * stays is not reported. */
 static void
 test_schedule_change (void)
 {
@@ -676,7 +679,7 @@ test_schedule_change (void)
   g_assert_cmpfloat (next, ==, last);
   g_assert_null (dyno_schedule_describe_change (&was, last, &now, next));
   now = was;
-  now.lr *= 3; /* the person said so */
+  now.lr *= 3; /* changed by the user */
   g_assert_null (dyno_schedule_describe_change (&was, last, &now, 3 * last));
 }
 
@@ -696,7 +699,7 @@ static const DynoDeviceInfo card = { .name = "card",
                                      .timestamp_ns = 1 };
 
 static guint64 counts[10] = { 100, 100, 100, 100, 100, 100, 100, 100, 100, 100 };
-/* Its schema comes in main. */
+/* The schema is set in main. */
 static DynoDatasetInfo images = { .kind = "image-folder",
                                   .name = (char *) "images",
                                   .n_samples = 1000,
@@ -734,7 +737,7 @@ test_plan (void)
   g_assert_cmpuint (sum, ==, plan.plan.total_bytes);
   g_assert_cmpuint (plan.plan.n_slots, ==, 2);
   g_assert_cmpuint (plan.n_parameters, ==, 11181642); /* torchvision's resnet18 with 10 classes */
-  /* 3 x 2 x 1.8 G multiply-adds, the first layer less */
+  /* 3 x 2 x 1.8 G multiply-adds, less the input gradient of the first layer */
   g_assert_cmpfloat (plan.flops_per_sample, >, 9e9);
   g_assert_cmpfloat (plan.flops_per_sample, <, 12e9);
   g_assert_cmpuint (plan.steps_per_epoch, ==, 900 / 32);
@@ -743,7 +746,7 @@ test_plan (void)
   advice = dyno_job_plan_advice (job, &plan);
   g_assert_null (advice);
 
-  /* The largest batch that fits does, and the next does not. */
+  /* The largest batch that fits does fit, and the next larger one does not. */
   g_assert_cmpint (plan.fitting_batch, >, 32);
   g_autoptr (DynoJob) full = dyno_job_copy (job);
   full->settings.data_val_split = 0.1;
@@ -762,8 +765,8 @@ test_plan (void)
   g_assert_cmpint (larger.fitting_batch, ==, plan.fitting_batch);
 }
 
-/* A batch larger than the training part is planned as it will run, whether the part is cut off or the
- * data set's own, and of each rank it is an equal share. */
+/* A batch larger than the training part is planned as it will run, for a split of the data and for
+ * the data set's own; each rank has an equal share. */
 static void
 test_plan_of_a_large_batch (void)
 {
@@ -800,7 +803,7 @@ test_plan_of_a_large_batch (void)
     }
 }
 
-/* What it offers, in place of batches that are added up already too, is as many samples a step. */
+/* The advice, also in place of accumulated batches, has as many samples in a step. */
 static void
 check_advised_batch (DynoJob *job, const DynoJobPlan *plan)
 {
@@ -825,8 +828,8 @@ check_advised_batch (DynoJob *job, const DynoJobPlan *plan)
   job->settings.accumulate = 1;
 }
 
-/* Where the settings want it, a batch goes through in equal parts, of which batch norm needs more
- * than one sample each; a batch of a prime number has none. */
+/* With the setting, a batch is divided into equal parts, which for batch norm need more than one
+ * sample each; a batch of a prime size cannot be divided. */
 static void
 check_shrunk (DynoJob *job, const DynoJobPlan *plan)
 {
@@ -876,7 +879,7 @@ test_plan_over_budget (void)
   g_assert_cmpuint (plan.parts, ==, 0);
 }
 
-/* What takes less memory is named where it can be changed. */
+/* Advice for less memory names settings that can be changed. */
 static void
 test_advice_names_what_applies (void)
 {
@@ -941,8 +944,8 @@ test_micro_batches (void)
                       equal[i].parts);
 }
 
-/* A budget above the device's memory (a larger card's preset) is kept, and said, but what decides
- * is the device. */
+/* A budget above the device's memory (of a larger card's preset) is kept and reported, but the
+ * device's memory decides. */
 static void
 test_plan_budget_above_device (void)
 {
@@ -969,8 +972,8 @@ test_plan_budget_above_device (void)
   g_assert_null (strstr (advice, " 0 MiB more"));
 }
 
-/* A device whose buffers are small has room for it all, in several; one whose largest buffer is
- * smaller than a tensor has not, and the plan says so. */
+/* A device with small buffers has room in several of them; if its largest buffer is smaller than a
+ * tensor it has not, which the plan reports. */
 static void
 test_plan_largest_buffer (void)
 {
@@ -997,7 +1000,7 @@ test_plan_largest_buffer (void)
   g_assert_true (plan.fits);
 }
 
-/* fp32 where the device has no fp16; checkpointing takes less. */
+/* fp32 if the device has no fp16; checkpointing takes less memory. */
 static void
 test_plan_variants (void)
 {
@@ -1028,7 +1031,7 @@ test_plan_variants (void)
   g_assert_nonnull (strstr (said, share));
 }
 
-/* Where only checkpointing makes it fit, the advice says so and for how much time. */
+/* If only checkpointing makes the batch fit, the advice states that and the additional time. */
 static void
 test_advice_of_checkpointing (void)
 {
@@ -1097,15 +1100,15 @@ test_one_class_is_refused (void)
   g_assert_nonnull (strstr (error->message, "resnet18"));
 }
 
-/* What the scan has refused is of the share that may be unreadable: past it nothing is planned, and
- * short of it the run has the rest. */
+/* Samples that the scan refused count in the share that may be unreadable: above it nothing is
+ * planned, and below it the run uses the other samples. */
 static void
 test_refused_samples_are_of_the_share (void)
 {
   static const struct {
     guint64 n_samples, n_refused;
     double allowed; /* data.max_bad */
-    double left;    /* of the loader's samples; 0: it is refused */
+    double left;    /* of the loader's samples; 0: refused */
   } cases[] = { { 100, 0, 0.1, 0.1 }, { 90, 10, 0.1, -1 }, { 95, 5, 0.1, 5 / 95.0 },
                 { 89, 11, 0.1, 0 },   { 10, 20, 0.1, 0 },  { 10, 20, 0.7, 0.1 },
                 { 100, 1, 0, 0 },     { 100, 0, 0, -1 } };
@@ -1119,8 +1122,7 @@ test_refused_samples_are_of_the_share (void)
       DynoJobPlan plan;
 
       info.n_samples = cases[i].n_samples;
-      info.n_unreadable =
-          cases[i].n_refused + 50; /* of what is no sample there may be any number */
+      info.n_unreadable = cases[i].n_refused + 50; /* any number of other files may be refused */
       info.n_refused = cases[i].n_refused;
       info.first_refused = (char *) "a/1.heic: no image";
       job->settings.data_max_bad = cases[i].allowed;
@@ -1138,8 +1140,8 @@ test_refused_samples_are_of_the_share (void)
     }
 }
 
-/* The parts that are counted from the facts are those that the data set is divided into, also where
- * no class can spare a sample. */
+/* The parts that are counted from the facts equal those of the data set, also if no class can spare
+ * a sample. */
 static void
 test_parts (void)
 {
@@ -1167,7 +1169,8 @@ test_parts (void)
       }
 }
 
-/* Each fold is counted as it is divided; together they are all samples, whatever the share is. */
+/* Each fold is counted as it is divided; together the folds are all samples, whatever the
+ * validation share is. */
 static void
 test_parts_of_folds (void)
 {
@@ -1203,13 +1206,13 @@ test_parts_of_folds (void)
   g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
 }
 
-/* Before anything is trained: no such fold, and folds that some class is missing from. */
+/* Refused before training: folds that do not exist, and folds that lack a class. */
 static void
 test_parts_refused (void)
 {
   const struct {
     gint64 folds, fold;
-    const char *words; /* of the error, by '|'; NULL: none */
+    const char *words; /* words of the error, separated by '|'; NULL: none */
   } cases[] = {
     { 0, 7, NULL },
     { 1, 1, "data.folds=1|nothing to train on" },
