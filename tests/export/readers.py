@@ -515,7 +515,7 @@ def ultralytics_expected(s):
         'erasing': float(s.augment_erase), 'auto_augment': None, 'dropout': 0.0,
         'deterministic': s.deterministic, 'seed': s.seed32,
     }
-    if s.optimizer != 'lion':  # timm does not have Lion's value
+    if s.optimizer != 'lion':  # the program has no Lion
         expected['optimizer'] = {**TORCH_OPTIMIZERS, 'rmsprop': 'RMSProp'}[s.optimizer]
     if s.lr <= 1 and s.optimizer != 'lion':
         expected['lr0'] = float(s.lr)

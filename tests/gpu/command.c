@@ -134,8 +134,7 @@ test_copy_fill (void)
   test_device_done (device);
 }
 
-/* A barrier is recorded once for later work, between the kinds of work that occur, and not before
- * the first. */
+/* A barrier is recorded once, before the next command, for the kinds of work that precede it. */
 static void
 test_barriers (void)
 {

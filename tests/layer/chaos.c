@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other schedules of threads and processes, for a program that loads this before all else, and for
+/* Varies the schedule of threads and processes, for a program that preloads this library, and for
  * the programs that it starts:
  *
  * DYNO_CHAOS=SEED  threads sleep at the points where a scheduler could have taken the processor
@@ -7,21 +7,22 @@
  *                  conditions of GLib, at its queues and sources, and before system calls on files,
  *                  pipes and sockets.  Without it, or with 0, nothing happens.
  *
- * DYNO_CHAOS_LATE=MS:NAME  every thread of that name, as dyno-saver, begins so late; also without a
- *                  seed.
+ * DYNO_CHAOS_LATE=MS:NAME  every thread of that name, such as dyno-saver, starts MS milliseconds
+ *                          late; also without a seed.
  *
- * Each thread has a character, which it keeps for its life: half are fast, others are slow, or so
- * slow that the rest are many steps ahead of them.  A test that passes with all seeds waits for
- * events; one that fails assumes that some thread has, or has not, done something by then.
+ * Each thread keeps one character: half of the threads are fast, others are slow, or so slow that
+ * the rest are many steps ahead of them.  A test that passes with all seeds waits for events; one
+ * that fails assumes that some thread has, or has not, done something by then.
  *
  * Characters and sleeps follow from the seed, the program's name, the lengths of its arguments, its
- * rank, and the number of the thread in its process, so that a seed gives the same characters
- * again as far as a program makes its threads in the same order.
+ * rank, and the number of the thread in its process, so a seed gives the same characters as long as
+ * a program creates its threads in the same order.
  *
- * A thread sleeps for a part of its life only (see get_allowance), so that tests end.  Threads of a
- * Vulkan driver compile kernels and compute: they are delayed only when they wake up, seldom and
- * shortly. */
-#undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
+ * A thread sleeps for a limited part of its time (see get_allowance), so that tests end.  Threads
+ * of a Vulkan driver compile kernels and compute: they are delayed only when they wake up, rarely
+ * and briefly. */
+/* With it, open would be redirected to open64, and both are defined here. */
+#undef _FILE_OFFSET_BITS
 #include <glib.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -45,8 +46,8 @@ typedef enum {
   CHARACTER_DEVICE,
 } Character;
 
-/* One sleep in so many points; its longest time; that of the one at the start; and how long the
- * thread may sleep beside its part of its life. */
+/* A sleep in one of so many points; its longest time; that of the sleep at the start; and the time
+ * that the thread may sleep in addition to its share. */
 static const struct {
   unsigned one_in, most_us, start_us, credit_us;
 } characters[] = {
@@ -56,7 +57,7 @@ static const struct {
   [CHARACTER_DEVICE] = { 64, 5000, 0, 100000 },
 };
 
-static uint64_t process_seed; /* 0: does nothing */
+static uint64_t process_seed; /* 0: inactive */
 static unsigned first_of_8;
 static unsigned n_threads;
 
@@ -83,7 +84,7 @@ draw (unsigned below)
   return (unsigned) ((self.state >> 33) % below);
 }
 
-/* The machine's own clock, whatever other libraries make of clock_gettime. */
+/* The real clock, even if other libraries replace clock_gettime. */
 static int64_t
 read_clock_us (void)
 {
@@ -99,7 +100,7 @@ begin_thread (int of_device)
   unsigned number = __atomic_fetch_add (&n_threads, 1, __ATOMIC_RELAXED), of_8;
 
   self.state = process_seed + 0x632be59bd9b4e019 * number;
-  /* With four seeds that follow each other, the first thread is fast twice, slow, and very slow. */
+  /* With four consecutive seeds, the first thread is fast twice, slow, and very slow. */
   of_8 = number == 0 ? first_of_8 : draw (8);
   self.character = of_device  ? CHARACTER_DEVICE
                    : of_8 < 4 ? CHARACTER_FAST
@@ -108,8 +109,8 @@ begin_thread (int of_device)
   self.begin_us = read_clock_us ();
 }
 
-/* How long the thread may have slept by now.  Several threads may wait for each other in turn:
- * their shares of the time add up, and must not come to the whole. */
+/* The time that the thread may have slept so far.  Several threads may wait for each other in turn:
+ * the sum of their shares must stay below the whole time. */
 static int64_t
 get_allowance (void)
 {
@@ -151,7 +152,8 @@ meet (int of_device_too)
   errno = before;
 }
 
-/* Lengths of arguments: names of temporary folders differ, but are of one length. */
+/* Uses the lengths of the arguments, since names of temporary folders differ but have equal
+ * lengths. */
 static uint64_t
 hash_process (void)
 {
@@ -171,7 +173,7 @@ hash_process (void)
   return hash;
 }
 
-/* Tests give programs DYNO_TEST_PRELOAD as LD_PRELOAD, and this library with it. */
+/* Tests pass DYNO_TEST_PRELOAD to programs as LD_PRELOAD; this library is added to it. */
 static void
 extend_preload (void)
 {
@@ -216,7 +218,7 @@ next (void **found, const char *name)
   return symbol;
 }
 
-/* A function that passes on to the next one of its name, after and before a point. */
+/* Defines a function that calls the next one of its name, after or before a point. */
 #define BEFORE(type, name, parameters, arguments) \
   static void *next_##name;                       \
   type name parameters;                           \
@@ -288,7 +290,7 @@ pthread_cond_wait (pthread_cond_t *cond, pthread_mutex_t *mutex)
 
 static void *next_pthread_setname_np;
 
-/* GLib names a thread first of all, before its own function is called. */
+/* GLib names a thread before it calls the thread's function. */
 int
 pthread_setname_np (pthread_t thread, const char *name)
 {

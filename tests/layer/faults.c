@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* A Vulkan layer that makes faults, for tests alone; it is never installed.
+/* A Vulkan layer that injects faults, only for tests; it is never installed.
  *
  * Loaded by the loader: VK_ADD_LAYER_PATH=<this build folder>
- * VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults.  What it does is told by DYNO_FAULTS, or by
- * dyno_faults_set of a test that opens it as a module: words with commas between.  Calls are
- * counted from 1, by device; without a word it changes nothing.
+ * VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults.  The faults are set by DYNO_FAULTS, or by
+ * dyno_faults_set in a test that opens the layer as a module: words separated by commas.  Calls are
+ * counted from 1, by device; without a word the layer changes nothing.
  *
  *   lost=N          the N-th vkQueueSubmit and all that follows on that device:
  *                   VK_ERROR_DEVICE_LOST
- *   hang=N          the N-th vkQueueSubmit and those behind it never finish; waits end with
- *                   VK_TIMEOUT, at once and not after the time they ask for.  What frees memory
- *                   that a hanging device may use, or waits for it without a limit, aborts.
+ *   hang=N          the N-th vkQueueSubmit and later ones never finish; waits end with VK_TIMEOUT,
+ *                   at once and not after their timeout.  A call that frees memory in use by a
+ *                   hanging device, or waits for it without a limit, aborts.
  *   memory=N        the N-th vkAllocateMemory: VK_ERROR_OUT_OF_DEVICE_MEMORY
- *   memory-limit=B  each vkAllocateMemory that would take what is allocated past B bytes: the same
- *   limit-from=K    that limit on the K-th device and those after it only (default 1)
+ *   memory-limit=B  each vkAllocateMemory that would raise the allocated memory above B bytes: the
+ *                   same
+ *   limit-from=K    that limit only on the K-th device and later ones (default 1)
  *   submit-memory=N the N-th vkQueueSubmit: VK_ERROR_OUT_OF_DEVICE_MEMORY
  *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
  *   pipelines=N     the N-th and all that follow
- *   gate=FILE       no vkCreateComputePipelines begins while there is such a file
- *   idle-size=X     shaders with a workgroup of X x 1 x 1 do nothing: what they should compute is wrong
- *   idle-constant=N those of them only that have a specialisation constant N
- *   thread=NAME     only the vkQueueSubmits of threads of that name are counted, so that they alone
- *                   begin a fault
+ *   gate=FILE       vkCreateComputePipelines blocks while FILE exists
+ *   idle-size=X     shaders with a workgroup of X x 1 x 1 do nothing: their results are wrong
+ *   idle-constant=N only those of them that have a specialisation constant N
+ *   thread=NAME     only vkQueueSubmit calls of threads of that name are counted, so that only
+ *                   these start a fault
  *   devices=K       the above on the first K devices only (default 1)
  *   fail=CALL       VK_ERROR_OUT_OF_HOST_MEMORY from each vkCreateCommandPool,
  *                   vkAllocateCommandBuffers, vkBeginCommandBuffer, vkBindBufferMemory,
  *                   vkMapMemory, vkCreateShaderModule or vkEnumerateDeviceExtensionProperties
  *   buffer=B        no buffer and no allocation larger than B bytes
- *   shared=B        workgroup memory
- *   invocations=N   of a workgroup
- *   budget          the device has VK_EXT_memory_budget: of each heap
- *   budget-bytes=B  is B (default 0)
- *   usage-bytes=B   and B is in use (default 0)
- *   card            the device is said to be a card of NVIDIA at 0000:65:00.0, for its sensors
+ *   shared=B        at most B bytes of workgroup memory
+ *   invocations=N   at most N invocations in a workgroup
+ *   budget          the device has VK_EXT_memory_budget
+ *   budget-bytes=B  the budget of each heap (default 0)
+ *   usage-bytes=B   the memory in use of each heap (default 0)
+ *   card            the device is reported as an NVIDIA card at 0000:65:00.0, for its sensors
  *   no-fp16, no-16bit, no-matrix, no-address   masked features
- *   late-upload     a second queue family, for transfers alone, whose work is done as late as the
- *                   waits allow;
+ *   late-upload     a second queue family, only for transfers, whose work is done as late as the
+ *                   waits allow
  *   late-compute    the same family, while compute is done as late as the waits allow
  *
- * The second family is the first one's queue: what is late is held back here until something waits
- * for it, so that a wait which is missing lets the device see the wrong order, every time.  Only
- * what Dyno calls is intercepted. */
+ * The second family uses the queue of the first: late work is held back in the layer until a call
+ * waits for it, so that a missing wait gives the wrong order on the device every time.  Only the
+ * functions that Dyno calls are intercepted. */
 #include "layer.h"
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,8 @@
 #define MOST_DEVICES 64
 #define MOST_LATE    256
 #define MOST_WAITS   8
-#define MOST_MEMORY  1024 /* allocations that are held at once */
-#define GIVEN_UP     1000 /* timeouts after which nobody waits any more */
+#define MOST_MEMORY  1024 /* number of allocations at the same time */
+#define GIVEN_UP     1000 /* number of timeouts after which a device is given up */
 
 /* A submission that is held back. */
 typedef struct {
@@ -83,18 +84,18 @@ typedef struct {
   X (CreateComputePipelines)
 
 typedef struct {
-  void *key; /* as above, of the device and its queues; NULL: free */
+  void *key; /* dispatch key, as above, of the device and its queues; NULL: free */
   VkDevice handle;
   PFN_vkGetDeviceProcAddr next;
 #define MEMBER(name) PFN_vk##name name;
   NEXT (MEMBER)
 #undef MEMBER
-  bool faulty;  /* one of the first */
-  bool limited; /* memory-limit holds */
+  bool faulty;  /* one of the first devices, which have the faults */
+  bool limited; /* memory-limit applies */
   bool lost, hung;
   uint64_t submits, allocations, pipelines, allocated, timeouts;
   uint32_t second_family; /* UINT32_MAX: none */
-  void *second_queue;     /* a dispatchable handle: its first word is the key */
+  void *second_queue;     /* a dispatchable handle, whose first word is the key */
   VkQueue queue;
   Late late[MOST_LATE];
   unsigned n_late;
@@ -152,7 +153,7 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
   for (uint32_t i = 0; i < info->queueCreateInfoCount && real.queueCreateInfoCount < 8; i++)
     if (info->pQueueCreateInfos[i].queueFamilyIndex != second)
       queues[real.queueCreateInfoCount++] = info->pQueueCreateInfos[i];
-  /* The layer's own extension is none of the driver's. */
+  /* The driver does not support the layer's own extension. */
   if (layer_has_budget () && info->enabledExtensionCount <= 64)
     {
       real.enabledExtensionCount = 0;
@@ -191,7 +192,7 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
 
 static void flush_late (Device *device, VkSemaphore semaphore, uint64_t value);
 
-/* A device that hangs is touched by nothing that could wait for it or take from it what it uses. */
+/* A call that could wait for a hanging device, or free objects in use by it, is an error. */
 static void
 check_hang (Device *device, const char *call)
 {
@@ -251,7 +252,7 @@ get_queue (VkDevice handle, uint32_t family, uint32_t index, VkQueue *queue)
 
 /* Submissions ---------------------------------------------------------------------------------- */
 
-/* Copies moved: their pointers go with them. */
+/* The copies were moved, so their pointers are set again. */
 static void
 repoint_late (Device *device)
 {
@@ -268,8 +269,8 @@ repoint_late (Device *device)
     }
 }
 
-/* Gives the device what was held back, up to that value of that semaphore (null: all).  Under the
- * lock. */
+/* Submits the held-back work to the device, up to that value of that semaphore (null: all).  The
+ * lock must be held. */
 static VkResult
 flush_locked (Device *device, VkSemaphore semaphore, uint64_t value)
 {
@@ -295,7 +296,7 @@ flush_late (Device *device, VkSemaphore semaphore, uint64_t value)
   pthread_mutex_unlock (&layer_lock);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static VkResult
 hold_back (Device *device, const VkSubmitInfo *info)
 {
@@ -324,7 +325,7 @@ hold_back (Device *device, const VkSubmitInfo *info)
   return VK_SUCCESS;
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static VkResult
 submit_now (Device *device, const VkSubmitInfo *info)
 {
@@ -357,7 +358,7 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
       if (layer_faults.lost && device->submits >= layer_faults.lost && !device->lost)
         {
           flush_locked (device, VK_NULL_HANDLE, UINT64_MAX);
-          /* what was in flight is over when a loss is told */
+          /* work in flight has ended when a loss is reported */
           device->DeviceWaitIdle (device->handle);
           device->lost = true;
         }
@@ -400,7 +401,7 @@ wait_semaphores (VkDevice handle, const VkSemaphoreWaitInfo *info, uint64_t time
 
 /* Memory and pipelines ------------------------------------------------------------------------- */
 
-/* Under the lock. */
+/* The lock must be held. */
 static void
 hold_memory (Device *device, VkDeviceMemory memory, uint64_t size)
 {
@@ -508,7 +509,7 @@ destroy_command_pool (VkDevice handle, VkCommandPool pool, const VkAllocationCal
   device->DestroyCommandPool (handle, pool, allocator);
 }
 
-/* The workgroup in x of a module's first entry point that is one-dimensional; 0: it has none. */
+/* The workgroup size in x of the module's first one-dimensional entry point; 0: none. */
 static uint32_t
 find_size (const uint32_t *words, size_t n)
 {

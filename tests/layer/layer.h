@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of the layer share: physical.c (words, instances, what devices are) and
- * faults.c (what they do). */
+/* Declarations shared by the two files of the layer: physical.c (words, instances, physical
+ * devices) and faults.c (the faults). */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,8 +23,8 @@ typedef struct {
   void *key; /* the loader's dispatch table, which its physical devices share; NULL: free */
   VkInstance handle;
   PFN_vkGetInstanceProcAddr next;
-  /* Asked for when the instance is made: later the loader gives the first layer's, which is this
-   * one's. */
+  /* Looked up when the instance is created: later the loader returns the functions of the first
+   * layer, which is this one. */
   PFN_vkDestroyInstance DestroyInstance;
   PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
   PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
@@ -34,12 +34,12 @@ typedef struct {
 } LayerInstance;
 
 typedef struct {
-  uint64_t submits, allocations, pipelines; /* of the device that was made last */
-  uint64_t allocated;                       /* its most at once */
+  uint64_t submits, allocations, pipelines; /* of the device that was created last */
+  uint64_t allocated;                       /* the largest number of bytes at the same time */
   uint64_t devices;                         /* since faults were set */
 } LayerCounts;
 
-extern pthread_mutex_t layer_lock; /* of all that is here */
+extern pthread_mutex_t layer_lock; /* protects all state of the layer */
 extern LayerFaults layer_faults;
 extern LayerCounts layer_counts;
 
@@ -49,11 +49,11 @@ uint64_t dyno_faults_count (const char *what);
 
 void layer_give_up (const char *format, ...) __attribute__ ((noreturn, format (printf, 1, 2)));
 void *layer_key (const void *handle);
-/* of an instance or a physical device; faults are known from then on */
+/* of an instance or a physical device; the faults are read by the first call */
 LayerInstance layer_instance (const void *handle);
 bool layer_has_second_family (void);
-bool layer_has_budget (void);        /* VK_EXT_memory_budget is this layer's */
-bool layer_fails (const char *call); /* which was told to */
-uint32_t layer_count_families (VkPhysicalDevice physical); /* without the second */
+bool layer_has_budget (void);        /* the layer provides VK_EXT_memory_budget */
+bool layer_fails (const char *call); /* whether the call was set to fail */
+uint32_t layer_count_families (VkPhysicalDevice physical); /* without the layer's second family */
 /* of this layer; NULL: not intercepted */
 PFN_vkVoidFunction layer_instance_call (const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of the layer (see the head of faults.c), its instances, and what physical devices are
- * said to be. */
+/* The words of the layer (see the head of faults.c), its instances, and the reported properties of
+ * physical devices. */
 #include "layer.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ take_word (LayerFaults *f, const char *word)
   layer_give_up ("no fault “%s”", word);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static void
 set_faults (const char *words)
 {
@@ -119,8 +119,7 @@ dyno_faults_set (const char *words)
 }
 
 /* "submits", "allocations", "pipelines" or "allocated" (most bytes at once) of the last device so
- * far, "devices" since faults were
- * set. */
+ * far; "devices" since faults were set. */
 EXPORT uint64_t
 dyno_faults_count (const char *what)
 {
@@ -144,7 +143,7 @@ layer_key (const void *handle)
   return *(void *const *) handle;
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static LayerInstance *
 find_instance (const void *handle)
 {
@@ -297,7 +296,7 @@ mask_features (VkBaseOutStructure *s)
     v12->shaderFloat16 = VK_FALSE;
   if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && layer_faults.no_address)
     v12->bufferDeviceAddress = VK_FALSE;
-  /* The KHR struct begins as NV's does. */
+  /* The KHR struct has the same beginning as NV's. */
   if (layer_faults.no_matrix
       && (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV
           || (int) s->sType
@@ -360,7 +359,7 @@ get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyPrope
     }
 }
 
-/* The one that a word adds; NULL: none does. */
+/* The extension that a word adds; NULL: none. */
 static const char *
 own_extension (void)
 {
@@ -369,7 +368,7 @@ own_extension (void)
                              : NULL;
 }
 
-/* The driver's own, and that one after them. */
+/* The driver's extensions, followed by the layer's. */
 static VkResult
 add_extension (VkPhysicalDevice handle, uint32_t *count, VkExtensionProperties *extensions)
 {
@@ -396,7 +395,7 @@ get_extensions (VkPhysicalDevice handle, const char *layer, uint32_t *count,
 {
   if (layer_fails ("vkEnumerateDeviceExtensionProperties"))
     {
-      *count = 0; /* Mesa's own layer uses it whatever the result */
+      *count = 0; /* Mesa's own layer uses the count whatever the result is */
       return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
   return own_extension () && !layer ? add_extension (handle, count, extensions)

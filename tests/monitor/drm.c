@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards of AMD and Intel, from trees of files as their drivers have them. */
+/* Cards of AMD and Intel, with trees of files as their drivers provide. */
 #include "monitor-test.h"
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ read_at (gpointer source, gint64 now_us, DynoSensorReading *reading)
   dyno_source_drm.read (source, now_us, reading);
 }
 
-/* A file of a process that is one of the card's. */
+/* Writes a file of a process that is a client of the card. */
 static void
 write_client (const char *root, const char *pid, const char *fd, const char *text)
 {
@@ -38,7 +38,7 @@ write_client (const char *root, const char *pid, const char *fd, const char *tex
   test_tree_write (root, info, text);
 }
 
-/* Process 100 is this one, as /proc/self says. */
+/* Process 100 is this process, by /proc/self. */
 static void
 write_self (const char *root)
 {
@@ -74,7 +74,7 @@ write_amdgpu (const char *root)
     }
 }
 
-/* The driver's table of a form, with its word for why clocks are low. */
+/* Writes the driver's table of a version, with its reasons for low clocks. */
 static void
 write_metrics (const char *root, guint8 form, guint8 content, gsize size, gsize offset,
                guint64 status)
@@ -115,8 +115,8 @@ test_amdgpu (void)
   test_assert_missing (r.values[DYNO_SENSOR_GPU_THROTTLE]);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_POWER], ==, DYNO_SENSOR_SOURCE_AMDGPU);
 
-  /* newer kernels have another name for the power, and chips without a sensor of the clock its
-   * level */
+  /* newer kernels name the power file differently, and chips without a sensor have only the level
+   * of the clock */
   test_tree_write (root, DEVICE "hwmon/hwmon4/power1_average", NULL);
   test_tree_write (root, DEVICE "hwmon/hwmon4/power1_input", "120500000\n");
   test_tree_write (root, DEVICE "hwmon/hwmon4/freq1_input", NULL);
@@ -143,14 +143,14 @@ test_amdgpu_throttle (void)
     { 1, 3, 120, 112, 1 << 0, TRUE, DYNO_THROTTLE_POWER },
     { 1, 3, 120, 112, 1 << 22, TRUE, DYNO_THROTTLE_CURRENT },
     { 1, 3, 120, 112, G_GUINT64_CONSTANT (1) << 35, TRUE, DYNO_THROTTLE_TEMPERATURE },
-    { 1, 3, 120, 112, G_GUINT64_CONSTANT (1) << 36, TRUE, 0 }, /* set at the highest clocks */
+    { 1, 3, 120, 112, G_GUINT64_CONSTANT (1) << 36, TRUE, 0 }, /* set to the highest clocks */
     { 1, 3, 120, 112, (G_GUINT64_CONSTANT (1) << 40) | 2, TRUE,
       DYNO_THROTTLE_TEMPERATURE | DYNO_THROTTLE_POWER },
     { 1, 3, 120, 112, G_GUINT64_CONSTANT (1) << 57, TRUE, DYNO_THROTTLE_HARDWARE },
     { 1, 3, 120, 112, G_MAXUINT64, FALSE, 0 },
-    { 1, 3, 119, 111, 1, FALSE, 0 }, /* cut */
+    { 1, 3, 119, 111, 1, FALSE, 0 }, /* truncated */
     { 1, 1, 120, 112, 1, FALSE, 0 },
-    { 1, 4, 200, 112, 1, FALSE, 0 }, /* of another layout */
+    { 1, 4, 200, 112, 1, FALSE, 0 }, /* another layout */
     { 2, 2, 128, 120, 1 << 3, TRUE, DYNO_THROTTLE_POWER },
     { 2, 4, 152, 120, 1 << 17, TRUE, DYNO_THROTTLE_CURRENT },
     { 3, 0, 200, 120, 1, FALSE, 0 },
@@ -218,7 +218,7 @@ test_i915 (void)
   test_assert_missing (r.values[DYNO_SENSOR_VRAM_OWN]);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_INTEL);
 
-  /* since the second time, and not since the first */
+  /* the rate since the second reading, and not since the first */
   test_tree_write (root, DEVICE "hwmon/hwmon2/energy1_input", "1310000000\n");
   write_client (root, "100", "5",
                 "drm-driver:\ti915\ndrm-pdev:\t" PCI "\ndrm-client-id:\t3\n"
@@ -226,7 +226,7 @@ test_i915 (void)
                 "drm-engine-capacity-video:\t2\ndrm-engine-video:\t1400000000 ns\n");
   read_at (source, 13 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 10);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 20); /* the two of video together */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 20); /* both video engines together */
   dyno_source_drm.close (source);
   test_tree_free (root);
 }
@@ -246,7 +246,7 @@ test_i915_old (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_CLOCK], 1150);
   test_assert_missing (r.values[DYNO_SENSOR_GPU_THROTTLE]);
   test_assert_missing (r.values[DYNO_SENSOR_GPU_TEMPERATURE]);
-  test_assert_missing (r.values[DYNO_SENSOR_GPU_OTHERS]); /* nothing to see processes by */
+  test_assert_missing (r.values[DYNO_SENSOR_GPU_OTHERS]); /* no source for processes */
   dyno_source_drm.close (source);
   test_tree_free (root);
 }
@@ -290,8 +290,8 @@ test_xe (void)
       "drm-cycles-bcs:\t900\n");
   test_tree_write (root, DEVICE "hwmon/hwmon6/energy1_input", "40000000\n");
   read_at (source, 11 * SECOND, &r);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 50); /* 2000 of 1000 cycles of four engines */
-  test_assert_missing (r.values[DYNO_SENSOR_GPU_POWER]); /* the counter went back */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 50); /* 2000 of 1000 cycles on four engines */
+  test_assert_missing (r.values[DYNO_SENSOR_GPU_POWER]); /* the counter was reset */
   write_client (
       root, "100", "9",
       "drm-driver:\txe\ndrm-pdev:\t" PCI "\ndrm-client-id:\t11\n"
@@ -299,14 +299,14 @@ test_xe (void)
   test_tree_write (root, DEVICE "hwmon/hwmon6/energy1_input", "45000000\n");
   read_at (source, 12 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 10);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 5); /* and goes on */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 5); /* and counts again */
   dyno_source_drm.close (source);
   test_tree_free (root);
 }
 
 /* --- clients ---------------------------------------------------------------------------------- */
 
-/* Files of one client count once, those of another card or another driver not at all. */
+/* Files of one client count once, and those of another card or driver do not count. */
 static void
 test_clients (void)
 {
@@ -337,7 +337,7 @@ test_clients (void)
   read_at (source, SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 110 * 1024.0);
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 1);
-  /* The clients of a program add up; the name ends with the line. */
+  /* The clients of a program are summed; its name ends at the end of the line. */
   g_assert_true (r.programs.known);
   g_assert_cmpuint (r.programs.n, ==, 2);
   g_assert_cmpuint (r.programs.list[0].pid, ==, 100);
@@ -348,13 +348,13 @@ test_clients (void)
   g_assert_cmpstr (r.programs.list[1].name, ==, "");
   test_assert_missing (r.programs.list[1].bytes);
 
-  /* The processes are searched through only now and then. */
+  /* Processes are searched only at intervals. */
   write_client (root, "600", "3", "drm-pdev:\t" PCI "\ndrm-client-id:\t12\n");
   read_at (source, 2 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 1);
   read_at (source, 7 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2);
-  g_assert_cmpuint (r.programs.n, ==, 3); /* nothing is kept from before */
+  g_assert_cmpuint (r.programs.n, ==, 3); /* nothing is kept from the previous search */
   test_assert_near (r.programs.list[0].bytes, 110 * 1024.0);
   dyno_source_drm.close (source);
   test_tree_free (root);
@@ -378,7 +378,7 @@ test_finding (void)
   g_assert_null (open_card (root, "0000:04:00.0"));
   g_assert_null (open_card (root, "../devices/" PCI));
   g_assert_null (dyno_source_drm.open (&software));
-  /* by maker and model, as long as there is one */
+  /* found by vendor and model, if there is only one such card */
   source = open_card (root, "");
   g_assert_nonnull (source);
   dyno_source_drm.close (source);
@@ -393,7 +393,7 @@ test_finding (void)
   test_tree_free (root);
 }
 
-/* A card whose files are empty or hold anything. */
+/* A card with empty files and files of any content. */
 static void
 test_broken (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVML in small.  OLD: the names and the gaps of an older driver; BARE: a library of that name that
- * is none. */
+/* A stub of NVML.  OLD: an older driver's names and missing functions; BARE: a library of that name
+ * without the functions. */
 #include "fake-nvml.h"
 #include <string.h>
 #include <unistd.h>
@@ -163,7 +163,7 @@ nvmlDeviceGetCurrentClocksEventReasons (void *device, unsigned long long *answer
   return answer_for (device);
 }
 
-/* In the list of those that compute. */
+/* In the list of computing processes. */
 static int
 list (void *device, unsigned int *n, Process *rows)
 {
@@ -195,7 +195,7 @@ nvmlDeviceGetComputeRunningProcesses_v3 (void *device, unsigned int *n, Process 
   return list (device, n, rows);
 }
 
-/* One of them draws as well. */
+/* One of them is a graphics process as well. */
 int
 nvmlDeviceGetGraphicsRunningProcesses_v3 (void *device, unsigned int *n, Process *rows)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine by /proc, from trees of files. */
+/* The host's sensors from /proc, with trees of files. */
 #include "monitor-test.h"
 #include <math.h>
 #include <sys/stat.h>
@@ -43,13 +43,13 @@ test_rates (void)
 
   test_tree_write_machine (root, 1);
   read_at (source, 12 * SECOND, &r);
-  /* of 400 ticks 180 were idle and 10 waited for a disk */
+  /* of 400 ticks 180 were idle, and 10 waited for a disk */
   test_assert_near (r.values[DYNO_SENSOR_CPU_BUSY], 100 * 210.0 / 400);
   test_assert_near (r.values[DYNO_SENSOR_CPU_OWN], 100 * 100.0 / 400);
   test_assert_near (r.values[DYNO_SENSOR_DISK_READ_PER_S], 4096000 / 2.0);
   test_assert_near (r.values[DYNO_SENSOR_SWAP_IN_PER_S],
                     10.0 * (double) sysconf (_SC_PAGESIZE) / 2);
-  /* A third time: what was since the second, not since the first. */
+  /* A third reading has the rates since the second, and not since the first. */
   test_tree_write (root, "stat",
                    "cpu  1190 100 530 8340 330 55 55 0 0 0\n"
                    "cpu0 360 25 135 2060 95 12 13 0 0 0\n");
@@ -110,8 +110,8 @@ test_nothing (void)
   test_tree_free (root);
 }
 
-/* A reading in which the machine's ticks were missing: what follows is of the whole time since the
- * last, this process's share too. */
+/* A reading lacks the machine's ticks: the next one covers the time since the last complete one,
+ * also for this process's share. */
 static void
 test_ticks_missing (void)
 {
@@ -139,7 +139,7 @@ test_ticks_missing (void)
   test_tree_free (root);
 }
 
-/* After a value that was not there the next one is a first one, and that a second time. */
+/* After a missing value the next value counts as the first, also the second time. */
 static void
 test_counter_missing (void)
 {
@@ -162,7 +162,7 @@ test_counter_missing (void)
   test_assert_missing (dyno_sensor_counter_rate (&counter, 9, counter.time_us));
 }
 
-/* A counter that goes back, as after a wrap, gives no rate, and the next one is right again. */
+/* A counter that decreases, as after a wrap, gives no rate, and the next rate is right again. */
 static void
 test_counter_back (void)
 {
@@ -186,7 +186,7 @@ test_counter_back (void)
   test_tree_free (root);
 }
 
-/* Files that are cut, empty, too long or of another form. */
+/* Files that are truncated, empty, too long or of another format. */
 static void
 test_broken (void)
 {
@@ -229,7 +229,7 @@ test_broken (void)
   test_tree_free (root);
 }
 
-/* A file that is a FIFO without a writer holds nobody up. */
+/* A FIFO without a writer in place of a file does not block the reading. */
 static void
 test_fifo (void)
 {

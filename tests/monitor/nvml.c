@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NVIDIA cards, by a library of our own that answers as NVML does: whole, with gaps, failing,
- * hanging. */
+/* NVIDIA cards, with a stub of NVML: complete, with missing functions, failing, hanging. */
 #include "fake-nvml.h"
 #include "monitor-test.h"
 #include <gmodule.h>
@@ -14,7 +13,7 @@ static DynoDeviceInfo card = { .vendor_id = 0x10de,
 #define SET(member, value) __atomic_store_n (&(member), (value), __ATOMIC_SEQ_CST)
 #define GET(member)        __atomic_load_n (&(member), __ATOMIC_SEQ_CST)
 
-/* Threads that an earlier test left behind may look still. */
+/* Threads that an earlier test abandoned may still be reading. */
 static void
 forget (FakeNvml *fake)
 {
@@ -27,7 +26,7 @@ forget (FakeNvml *fake)
   SET (fake->reasons, 0);
 }
 
-/* The library that the sensors will open too, with what it counted before forgotten. */
+/* Opens the library that the sensors will open too, and resets its counters. */
 static FakeNvml *
 open_fake (const char *path)
 {
@@ -76,11 +75,12 @@ test_whole (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_CLOCK], 1980);
   test_assert_near (r.values[DYNO_SENSOR_GPU_MEMORY_CLOCK], 2619);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 5e9);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2); /* one of them in both lists */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2); /* one of them is in both lists */
   test_assert_near (r.values[DYNO_SENSOR_GPU_THROTTLE], 0);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_NVML);
   test_assert_missing (r.values[DYNO_SENSOR_CPU_BUSY]);
-  /* The memory of one that computes and draws is listed twice, and the larger value is the newer. */
+  /* The memory of a process that computes and draws is listed twice, and the larger value is the
+   * newer one. */
   g_assert_true (r.programs.known);
   g_assert_cmpuint (r.programs.n, ==, 3);
   g_assert_cmpuint (r.programs.list[0].pid, ==, (guint) getpid ());
@@ -96,8 +96,8 @@ test_whole (void)
   g_assert_cmpint (fake->shutdowns, ==, 1);
 }
 
-/* A run's reader may be left behind when the next one's begins: the library is begun and ended
- * once for all of them. */
+/* The reader of a run may still exist when that of the next run begins: the library is initialised
+ * and shut down once for all of them. */
 static void
 test_two_readers (void)
 {
@@ -119,8 +119,8 @@ test_two_readers (void)
   g_assert_cmpint (fake->shutdowns, ==, 2);
 }
 
-/* What the driver keeps for itself is no program's, and programs cannot have it; an older library,
- * or one that refuses, counts it in. */
+/* Memory that the driver reserves belongs to no program, and programs cannot use it; an older
+ * library, or a failing function, includes it. */
 static void
 test_memory (void)
 {
@@ -151,7 +151,7 @@ test_reasons (void)
     unsigned long long flags;
     guint reasons;
   } rows[] = { { 0x1, 0 }, /* idle */
-               { 0x2, 0 }, /* clocks that were asked for */
+               { 0x2, 0 }, /* clocks set by applications */
                { 0x4, DYNO_THROTTLE_POWER },
                { 0x8, DYNO_THROTTLE_HARDWARE },
                { 0x10, 0 },
@@ -172,8 +172,8 @@ test_reasons (void)
   dyno_source_nvml.close (source);
 }
 
-/* In a container this process is known by another number: one that is not visible is taken for it,
- * where it uses the card. */
+/* In a container this process has another number: a process that is not visible counts as this one,
+ * if it uses the card. */
 static void
 test_hidden (void)
 {
@@ -223,7 +223,7 @@ test_none (void)
   fake->init_error = 0;
   g_strlcpy (other.pci, "0000:66:00.0", sizeof other.pci);
   g_assert_null (open_source (FAKE_NVML, &other, TRUE));
-  g_assert_cmpint (fake->shutdowns, ==, 1); /* what was begun is ended */
+  g_assert_cmpint (fake->shutdowns, ==, 1); /* every initialisation has its shutdown */
   other = card;
   other.vendor_id = 0x1002;
   g_assert_null (open_source (FAKE_NVML, &other, TRUE));
@@ -266,7 +266,7 @@ open_sensors (const char *root, const char *library)
   return dyno_sensors_new (&params);
 }
 
-/* Asks until the sensor is there, or is not. */
+/* Reads until the sensor is available, or is not. */
 static void
 wait_until (DynoSensors *sensors, DynoSensor sensor, gboolean there, DynoSensorReading *r)
 {
@@ -278,8 +278,8 @@ wait_until (DynoSensors *sensors, DynoSensor sensor, gboolean there, DynoSensorR
   while (isfinite (r->values[sensor]) != there);
 }
 
-/* A card that stops answering is not available; the machine's values go on, and so do the card's
- * when it answers again. */
+/* A card that does not answer is unavailable; the host's values continue, and so do the card's when
+ * it answers again. */
 static void
 test_hangs_reading (void)
 {
@@ -294,7 +294,8 @@ test_hangs_reading (void)
   wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
   SET (fake->hang, FAKE_HANG_READ);
   wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
-  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 81e9); /* the size of the heap is left */
+  /* The size of the heap is still available. */
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 81e9);
   g_assert_cmpuint (r.throttle_reasons, ==, 0);
   last = r.time_us;
   test_tree_write (root, "meminfo", "MemTotal: 7 kB\nMemAvailable: 3 kB\n");
@@ -302,13 +303,14 @@ test_hangs_reading (void)
     wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
   while (r.values[DYNO_SENSOR_RAM_TOTAL] != 7 * 1024);
   g_assert_cmpint (r.time_us, >, last);
-  g_assert_false (isfinite (r.values[DYNO_SENSOR_GPU_BUSY])); /* nor is it in any later reading */
+  /* Neither is it in any later reading. */
+  g_assert_false (isfinite (r.values[DYNO_SENSOR_GPU_BUSY]));
   dyno_sensors_free (sensors);
   g_assert_cmpint (GET (fake->shutdowns), ==, 0);
   test_tree_free (root);
 }
 
-/* Rates need two readings of each source: until then there may be more to come. */
+/* Rates need two readings of each source, so the first reading is not complete. */
 static void
 test_one_reading_is_not_all (void)
 {
@@ -346,7 +348,7 @@ count_hangs (const char *domain, GLogLevelFlags level, const char *message, gpoi
     g_atomic_int_inc (&hangs_told);
 }
 
-/* The log has each time that a card stopped answering, not only the first. */
+/* The log has each time that a card stopped answering, and not only the first. */
 static void
 test_each_hang_is_logged (void)
 {
@@ -363,7 +365,7 @@ test_each_hang_is_logged (void)
       wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
       SET (fake->hang, FAKE_HANG_READ);
       wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
-      /* A busy machine may make more of them. */
+      /* A busy machine may have more of them. */
       g_assert_cmpint (g_atomic_int_get (&hangs_told), >=, outage);
       SET (fake->hang, FAKE_HANG_NOWHERE);
     }
@@ -372,7 +374,7 @@ test_each_hang_is_logged (void)
   test_tree_free (root);
 }
 
-/* Nor does one that never begins to answer, or never ends, hold the end up. */
+/* A hang in the initialisation or in the shutdown does not delay the end either. */
 static void
 test_hangs_elsewhere (void)
 {

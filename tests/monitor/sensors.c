@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sensors as a whole: threads, the reading of all sources, the end. */
+/* The sensors as a whole: threads, readings of all sources, the end. */
 #include "monitor-test.h"
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ on_reading (const DynoSensorReading *reading, gpointer data)
   g_mutex_unlock (&seen->lock);
 }
 
-/* Waits until `until` holds of the last reading, and gives it. */
+/* Waits until `until` is true for the last reading, and returns it. */
 static void
 wait_for (Seen *seen, gboolean (*until) (const DynoSensorReading *), DynoSensorReading *reading)
 {
@@ -75,7 +75,7 @@ test_throttle_words (void)
     }
 }
 
-/* Readings come by themselves, and by asking; the host's values are in both. */
+/* Readings come periodically and on request; both have the host's values. */
 static void
 test_readings (void)
 {
@@ -103,14 +103,14 @@ test_readings (void)
   test_tree_free (root);
 }
 
-/* Ticks are multiples of the interval since the beginning, however late each of them was: the time
- * that readings take does not add up. */
+/* Ticks are at multiples of the interval since the start, however late each of them was, so that
+ * the time for readings does not add up. */
 static void
 test_ticks (void)
 {
   const gint64 began = 12345, interval = 1000;
   static const struct {
-    gint64 late, next; /* after the beginning */
+    gint64 late, next; /* microseconds after the start */
   } ticks[] = { { 0, 1000 },    { 1003, 2000 }, { 2999, 3000 },
                 { 3000, 4000 }, { 4700, 5000 }, { 8001, 9000 } };
 
@@ -119,7 +119,7 @@ test_ticks (void)
                      began + ticks[i].next);
 }
 
-/* What the device's owner says is labelled as what it is. */
+/* The memory that the device's owner reports is labelled with its source. */
 static void
 test_vram (void)
 {
@@ -146,7 +146,7 @@ test_vram (void)
   test_tree_free (root);
 }
 
-/* Also before the first reading, and many at a time. */
+/* The sensors are closed before the first reading, and many at a time. */
 static void
 test_end_at_once (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sensors.csv: there and back, in any locale, and from files that are not whole. */
+/* sensors.csv: written and read back, in any locale, and incomplete files. */
 #include "monitor-test.h"
 #include "sensorscsv.h"
 #include <locale.h>
@@ -79,7 +79,7 @@ test_locale (void)
   g_assert_cmpstr (text, ==, other);
 }
 
-/* Columns are found by their names; those of another version are left out. */
+/* Columns are found by their names; those of another version are skipped. */
 static void
 test_other_columns (void)
 {
@@ -100,7 +100,7 @@ test_other_columns (void)
   test_tree_free (root);
 }
 
-/* A last line that is being written is no row, and what is no such file has none. */
+/* An incomplete last line is no row, and another kind of file has none. */
 static void
 test_not_whole (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: they say what the file holds, and what no network can be built from is refused by
- * name. */
+/* Models: their contents are those of the file, and those that cannot become networks are refused
+ * by name. */
 #include "onnx-test.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -103,7 +103,7 @@ add_float_attribute (GByteArray *node, const char *name, float value)
   GByteArray *attribute = g_byte_array_new ();
 
   dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
-  dyno_proto_float (attribute, DYNO_ONNX_ATTRIBUTE_F, value); /* no type: an old file */
+  dyno_proto_float (attribute, DYNO_ONNX_ATTRIBUTE_F, value); /* no type, as in old files */
   onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
 }
 
@@ -219,7 +219,7 @@ test_nodes (void)
   check_attributes (model);
 }
 
-/* Truncated anywhere, it is never read as a whole. */
+/* A file that is truncated anywhere is never read as complete. */
 static void
 test_truncated (void)
 {
@@ -294,7 +294,7 @@ test_order (void)
     const char *nodes, *order;
   } rows[] = {
     { "Relu a x m;Relu b x n;Add c m,n y", "abc" },
-    { "Relu b x n;Relu a x m;Add c m,n y", "bac" }, /* sorted in another way: it is kept */
+    { "Relu b x n;Relu a x m;Add c m,n y", "bac" }, /* in another valid order, which is kept */
     { "Add c m,n y;Relu a x m;Relu b x n", "abc" },
     { "Relu d r y;Relu c q r;Relu b p q;Relu a x p", "abcd" },
     { "Relu e x t;Add c m,n y;Relu a x m;Relu b m n", "eabc" },
@@ -310,7 +310,7 @@ test_order (void)
     }
 }
 
-/* A chain against the order of the file, far longer than a stack of calls. */
+/* A chain in the reverse order of the file, far longer than the call stack allows. */
 static void
 test_long_chain (void)
 {
@@ -361,7 +361,7 @@ test_node_refusals (void)
                      rows[i].message);
 }
 
-/* A circle of many is not listed as a whole. */
+/* A long cycle is not listed as a whole. */
 static void
 test_long_circle (void)
 {
@@ -416,7 +416,7 @@ test_repeated_names (void)
   onnx_test_add (graph, DYNO_ONNX_GRAPH_VALUE, onnx_test_value ("y", 4));
   onnx_test_fails (onnx_test_file (graph), NULL, DYNO_ONNX_ERROR_CORRUPT,
                    "it describes the value “y” twice");
-  /* The default of an input. */
+  /* The initializer is the default of an input. */
   model = onnx_test_parse (
       with_graph_field (DYNO_ONNX_GRAPH_INITIALIZER, scalar ("x", DYNO_ONNX_FLOAT)), NULL, NULL);
   g_assert_true (model && dyno_onnx_model_find_initializer (model, "x") == model->initializers);
@@ -470,7 +470,7 @@ test_attribute_refusals (void)
                    "the tensor of attribute “k” of Odd “a” has 12 bytes, its shape asks for 16");
 }
 
-/* All nodes with graphs inside are listed, until there are many. */
+/* All nodes with subgraphs are listed, up to a limit. */
 static void
 test_subgraphs (void)
 {
@@ -562,7 +562,7 @@ test_input_types (void)
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* A graph with so many empty messages, of which none would be read. */
+/* A graph with this many empty messages, none of which would be read. */
 static GByteArray *
 many (guint field, guint n)
 {
@@ -636,7 +636,7 @@ test_limits_of_nodes (void)
 
 /* --- weights only ----------------------------------------------------------------------------- */
 
-/* Nothing of nodes is looked at where only tensors are wanted. */
+/* Nodes are not examined if only tensors are requested. */
 static void
 test_tensors_only (void)
 {
@@ -719,7 +719,7 @@ test_split_weights (void)
   static const char *const copies[] = { "b", "c", "d", "b@2", "b@3" };
   g_autoptr (DynoOnnxModel) model = parse_network (shared_weights ());
 
-  /* The Identity nodes of weights are gone, that of a tensor is not. */
+  /* The Identity nodes of weights are removed, that of a tensor is not. */
   g_assert_cmpuint (model->n_nodes, ==, 7);
   g_assert_cmpstr (model->nodes[0].op_type, ==, "Identity");
   assert_inputs (&model->nodes[1], "x1", "w");
@@ -739,7 +739,7 @@ test_split_weights (void)
     }
 }
 
-/* Read as it is, nothing is split. */
+/* Without splitting, the model is read unchanged. */
 static void
 test_shared_weights (void)
 {
@@ -752,7 +752,7 @@ test_shared_weights (void)
   assert_inputs (&model->nodes[6], "v", "b");
 }
 
-/* The name of a copy may be another value's: then the nodes go on sharing. */
+/* The name of a copy may belong to another value: then the nodes go on sharing the weight. */
 static void
 test_split_names (void)
 {
@@ -771,11 +771,11 @@ test_split_names (void)
   g_autoptr (DynoOnnxModel) model = parse_network (onnx_test_file (graph));
   assert_inputs (&model->nodes[1], "b@2", "b");
   assert_inputs (&model->nodes[2], "a", "b@3");
-  /* An output of the graph stays one. */
+  /* A weight that is an output of the graph stays one. */
   g_assert_cmpuint (model->n_nodes, ==, 4);
 }
 
-/* Of a network without weights the inputs are split; to read it again changes nothing. */
+/* The inputs of a network without weights are split; reading it again changes nothing. */
 static void
 test_split_network (void)
 {
@@ -797,7 +797,8 @@ test_split_network (void)
   g_assert_true (g_bytes_equal (again, third));
 }
 
-/* A mask that an exporter computed in part stays; a layer's weight of the same size does not. */
+/* A mask that an exporter partly computed stays a constant; a layer's weight of the same size does
+ * not. */
 static void
 test_tables_are_no_weights (void)
 {

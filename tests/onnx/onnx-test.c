@@ -110,7 +110,7 @@ onnx_test_file_of (GByteArray *graph, guint64 version)
 DynoOnnxModel *
 onnx_test_parse (GByteArray *file, const char *folder, GError **error)
 {
-  /* At an address of their own, so that AddressSanitizer sees the end. */
+  /* A separate allocation, so that AddressSanitizer detects reads past the end. */
   g_autoptr (GBytes) bytes = g_bytes_new (file->data, file->len);
 
   g_byte_array_unref (file);

@@ -29,8 +29,8 @@ add_dims (GByteArray *graph, guint field, const char *name, const char *list)
   onnx_test_add (graph, field, value);
 }
 
-/* A weight of zeros (type w), whole numbers (i) or floats (f); one of these without a comma has no
- * axes, unless it ends in one. */
+/* Adds a weight of zeros (type w), integers (i) or floats (f); numbers without a comma are a
+ * scalar, unless the list ends with one. */
 static void
 add_initializer (GByteArray *graph, char type, const char *name, const char *list)
 {
@@ -67,7 +67,8 @@ add_initializer (GByteArray *graph, char type, const char *name, const char *lis
   onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
 }
 
-/* "group=2", "pads=1,1,1,1", "axes=1,", "alpha=0.5", "auto_pad=VALID": by what the value looks like. */
+/* "group=2", "pads=1,1,1,1", "axes=1,", "alpha=0.5", "auto_pad=VALID": the type follows from the
+ * form of the value. */
 static void
 add_attribute (GByteArray *node, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors of a model: every way in which a file holds values gives the same dense bytes, also in
- * files beside it; values that do not fit the shape and files outside of the folder are refused. */
+/* Tensors of a model: every encoding of values in a file gives the same dense bytes, also in
+ * external files; values that do not fit the shape and files outside of the folder are refused. */
 #include "onnx-test.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -27,14 +27,14 @@ read_values (GByteArray *tensor, const char *folder)
   g_assert_no_error (error);
   bytes = dyno_onnx_tensor_read (model, model->initializers, &error);
   g_assert_no_error (error);
-  return bytes; /* they outlive the model */
+  return bytes; /* the bytes outlive the model */
 }
 
 /* --- encodings -------------------------------------------------------------------------------- */
 
 typedef struct {
   guint type, field, bytes;
-  guint64 values[2];    /* as they stand in a list */
+  guint64 values[2];    /* as stored in a list */
   const char *expected; /* little-endian */
 } Encoding;
 
@@ -84,7 +84,7 @@ is_fixed (const Encoding *e)
   return e->type == DYNO_ONNX_FLOAT || e->type == DYNO_ONNX_DOUBLE;
 }
 
-/* n values in a list, as one field or as many. */
+/* n values in a list, as one packed field or as several fields. */
 static GByteArray *
 typed (const Encoding *e, guint n, gboolean packed)
 {
@@ -152,7 +152,7 @@ test_wrong_counts (void)
     }
 }
 
-/* One value more than the shape asks for, and none. */
+/* One value more than the shape has, and none. */
 static void
 test_more_and_none (void)
 {
@@ -197,7 +197,7 @@ test_ranges (void)
     }
 }
 
-/* A list of another type, as floats in int32_data. */
+/* A list of another type, such as floats in int32_data. */
 static void
 test_wrong_lists (void)
 {
@@ -252,7 +252,7 @@ test_unsupported (void)
                    "the values of tensor “w” are at an unknown place");
 }
 
-/* Tensors that are right one by one, and together past the limit. */
+/* Tensors that are valid separately, but exceed the limit together. */
 static void
 test_sum (void)
 {
@@ -262,7 +262,7 @@ test_sum (void)
   GByteArray *graph = onnx_test_graph ();
 
   g_assert_true (g_file_set_contents (path, "", 0, NULL));
-  if (truncate (path, dims[0]) == 0) /* a hole, where the file system has them */
+  if (truncate (path, dims[0]) == 0) /* a hole, if the file system supports it */
     {
       for (guint i = 0; i < 3; i++)
         {
@@ -339,7 +339,7 @@ add_entry (GByteArray *tensor, const char *key, const char *value)
   onnx_test_add (tensor, DYNO_ONNX_TENSOR_EXTERNAL, pair);
 }
 
-/* Four bytes in another file; NULL: it does not say. */
+/* Four bytes in another file; NULL: the field is missing. */
 static GByteArray *
 external (const char *location, const char *offset, const char *length)
 {
@@ -418,7 +418,7 @@ test_external_paths (Files *files, gconstpointer unused)
                    "the values of tensor “w” are in the file “data”; save the model in one file");
 }
 
-/* Neither a folder nor a pipe, at which an open would wait. */
+/* Neither a folder nor a pipe, whose opening would block. */
 static void
 test_external_kinds (Files *files, gconstpointer unused)
 {
@@ -430,7 +430,7 @@ test_external_kinds (Files *files, gconstpointer unused)
                    "*leads out of the folder of the model");
 }
 
-/* The file is cut after the model was read. */
+/* The file is truncated after the model was read. */
 static void
 test_external_cut (Files *files, gconstpointer unused)
 {
@@ -445,7 +445,7 @@ test_external_cut (Files *files, gconstpointer unused)
                    "tensor “w” needs 4 bytes from byte 0 of the file “data”, which ends at 2");
 }
 
-/* A model that is opened by its path finds its files, wherever the process goes. */
+/* A model that is opened by its path finds its files, whatever the working directory is. */
 static void
 test_external_opened (Files *files, gconstpointer unused)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol Buffers: what is written is read again, and what is no message is refused, with its
- * place. */
+/* Protocol Buffers: written messages are read back, and invalid ones are refused, with the
+ * position. */
 #include "wire.h"
 #include <string.h>
 
@@ -95,7 +95,7 @@ test_messages (void)
   g_assert_true (g_utf8_validate ((const char *) f.data, (gssize) f.size, NULL));
 }
 
-/* A list is the same as one field, as a field for each number, and as both. */
+/* A list is the same as one packed field, as a field for each number, and as both. */
 static void
 test_packed (void)
 {
@@ -161,7 +161,8 @@ test_packed_fixed (void)
       }
 }
 
-/* Reads all fields of bytes at an address of their own, so that AddressSanitizer sees their end. */
+/* Reads all fields of bytes in a separate allocation, so that AddressSanitizer detects reads past
+ * the end. */
 static gboolean
 read_all (const guint8 *bytes, gsize size, GError **error)
 {
@@ -176,7 +177,7 @@ read_all (const guint8 *bytes, gsize size, GError **error)
   return TRUE;
 }
 
-/* Only at the ends of its fields is a part of a message a message. */
+/* A truncated message is valid only if it ends with a field. */
 static void
 test_truncated (void)
 {
@@ -211,10 +212,10 @@ test_refusals (void)
   static const struct {
     const char *bytes;
     gsize size;
-    const char *message; /* NULL: it is right */
+    const char *message; /* NULL: valid */
   } rows[] = {
     { "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11, NULL },
-    { "\x08\x80\x00", 3, NULL }, /* a 0 in two bytes */
+    { "\x08\x80\x00", 3, NULL }, /* a 0 encoded in two bytes */
     { "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02", 11,
       "a number has more than 64 bits, at byte 1, in a test" },
     { "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 12,
@@ -223,7 +224,8 @@ test_refusals (void)
     { "\x08\x01\x0d\x01\x02\x03", 6, "it ends in the middle of a number, at byte 3, in a test" },
     { "\x00\x01", 2, "a field has an impossible number, at byte 0, in a test" },
     { "\x80\x80\x80\x80\x10\x01", 6, "a field has an impossible number, at byte 0, in a test" },
-    { "\x08\x01\x0b\x0c", 4, "a field has an unknown type, at byte 2, in a test" }, /* a group */
+    /* A group, which is not supported. */
+    { "\x08\x01\x0b\x0c", 4, "a field has an unknown type, at byte 2, in a test" },
     { "\x0e", 1, "a field has an unknown type, at byte 0, in a test" },
     { "\x0a\x02!", 3, "a field is longer than what is around it, at byte 0, in a test" },
     { "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11,
@@ -242,7 +244,7 @@ test_refusals (void)
     }
 }
 
-/* A length may fit the file and not the message around it. */
+/* A length may fit into the file but not into the enclosing message. */
 static void
 test_inner_length (void)
 {

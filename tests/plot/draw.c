@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots are drawn into files and read back: colours where lines must be, clear errors, numbers as
- * they were. */
+/* Plots are drawn into files and read back: colours at the lines, clear errors, unchanged
+ * numbers. */
 #include "axis.h"
 #include "draw.h"
 #include "range.h"
@@ -32,7 +32,7 @@ count_blue (cairo_surface_t *surface)
   for (int y = 0; y < cairo_image_surface_get_height (surface); y++)
     for (int x = 0; x < cairo_image_surface_get_width (surface); x++)
       {
-        const guint8 *p = data + y * stride + x * 4; /* B G R x */
+        const guint8 *p = data + y * stride + x * 4; /* bytes B, G, R, x */
         count += p[0] > 190 && p[2] < 90;
       }
   return count;
@@ -203,7 +203,7 @@ test_axis_log_ticks_are_1_2_5 (void)
   assert_ticks (900, 60000, 7, TRUE, 0, "1,000 2,000 5,000 10,000 20,000 50,000");
 }
 
-/* As the numbers beside a plot have it. */
+/* The thousands are separated, as in the numbers beside a plot. */
 static void
 test_axis_thousands_stand_apart (void)
 {
@@ -229,7 +229,7 @@ test_rates_have_three_digits (void)
   g_assert_cmpstr (bare, ==, "1.235");
 }
 
-/* At the point of the read-out; points (validation) and short series are not smoothed. */
+/* The value at the point of the read-out; points (validation) and short series are not smoothed. */
 static void
 test_the_smoothed_value_is_read (void)
 {
@@ -263,8 +263,8 @@ test_axis_large_values_have_exponents (void)
   g_assert_cmpstr (small, ==, "-2.5e-7");
 }
 
-/* A falling curve with noise and one value far outside; the axes show the curve, and the start that
- * is high is part of it. */
+/* A falling curve with noise and one value far outside; the axes show the curve, including its high
+ * start. */
 static void
 test_one_spike_does_not_flatten_the_rest (void)
 {
@@ -284,7 +284,7 @@ test_one_spike_does_not_flatten_the_rest (void)
   g_assert_cmpfloat (all.y1, ==, 1e6);
 }
 
-/* What fills more than a twentieth is no spike. */
+/* Values that make up more than a twentieth are not a spike. */
 static void
 test_growth_is_no_spike (void)
 {
@@ -336,7 +336,7 @@ test_clipped_points_are_marked (void)
   g_assert_cmpuint (count_blue_in_rows (&plot, 28, 36), >, plain + 12);
 }
 
-/* Plots below each other, one with wide numbers: their axes begin at the same pixel. */
+/* Plots below each other, one with wide numbers, have their axes at the same pixel. */
 static void
 test_plots_stand_in_line (void)
 {
@@ -350,7 +350,7 @@ test_plots_stand_in_line (void)
     dyno_series_append (wide, i, 9000 + i * 0.013);
   first = dyno_plot_label_width (&a, &dyno_plot_theme_light, 400, 200);
   b.x0 = 11;
-  b.x1 = 18; /* 9000.14 and so on */
+  b.x1 = 18; /* the labels are 9000.14 and so on */
   second = dyno_plot_label_width (&b, &dyno_plot_theme_light, 400, 200);
   g_assert_cmpfloat (second, >, first + 5);
   a.label_width = b.label_width = second;
@@ -371,7 +371,7 @@ test_cursor_maps_back_to_data (void)
   g_assert_cmpfloat (dyno_plot_x_at (&plot, &dyno_plot_theme_light, 400, 200, 383.0), >, 95.0);
 }
 
-/* Red, green, blue of a place in a surface. */
+/* The red, green and blue of a pixel in a surface. */
 static guint32
 colour_at (cairo_surface_t *surface, int x, int y)
 {
@@ -382,8 +382,8 @@ colour_at (cairo_surface_t *surface, int x, int y)
   return (guint32) p[2] << 16 | (guint32) p[1] << 8 | p[0];
 }
 
-/* Seven tiles: six in the first row, one below; small ones are not smeared, a wide one keeps its
- * shape. */
+/* Seven tiles: six in the first row, one below; small ones are not blurred, a wide one keeps its
+ * aspect ratio. */
 static void
 test_sheet_tiles_stand_in_rows (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at a plot: zooming and panning, steps as epochs and as time, marks where a value is no
- * number, lines that differ without colours. */
+/* Viewing a plot: zooming and panning, steps as epochs and as time, marks at NaN values, lines that
+ * differ without colours. */
 #include "axis.h"
 #include "draw.h"
 #include "range.h"
@@ -24,7 +24,7 @@ test_zoom_keeps_the_pointed_value (void)
   DynoPlotSpan whole = { 0, 0 };
   DynoPlotSpan near = dyno_plot_span_zoom (whole, all, 250, 0.5, 10);
 
-  assert_span (near, 125, 625); /* 250 is a quarter from the left, as before */
+  assert_span (near, 125, 625); /* 250 is a quarter of the width from the left, as before */
   assert_span (dyno_plot_span_zoom (near, all, 250, 0.5, 10), 187.5, 437.5);
   assert_span (dyno_plot_span_zoom (near, all, (double) NAN, 0.5, 10), 250, 500);
 }
@@ -44,7 +44,7 @@ test_zooming_out_ends_at_the_whole (void)
   g_assert_true (
       dyno_plot_span_is_all (dyno_plot_span_zoom ((DynoPlotSpan){ 200, 800 }, all, 500, 2, 10)));
   assert_span (dyno_plot_span_zoom ((DynoPlotSpan){ 0, 100 }, all, 0, 2, 10), 0, 200);
-  /* No further than the ends. */
+  /* Zooming stops at the ends. */
   assert_span (dyno_plot_span_zoom ((DynoPlotSpan){ 900, 1000 }, all, 900, 3, 10), 700, 1000);
   g_assert_true (
       dyno_plot_span_is_all (dyno_plot_span_zoom (all, (DynoPlotSpan){ 5, 5 }, 5, 0.5, 1)));
@@ -80,7 +80,8 @@ test_a_map_goes_both_ways (void)
 
   g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 25.5), 51, 1e-9);
   g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 75), 350, 1e-9);
-  g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 120), 800, 1e-9); /* as it went on last */
+  /* Extrapolated with the last rate. */
+  g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 120), 800, 1e-9);
   for (double x = 0; x <= 130; x += 0.7)
     g_assert_cmpfloat_with_epsilon (dyno_plot_unmap_x (map, dyno_plot_map_x (map, x)), x, 1e-6);
   g_assert_cmpfloat (dyno_plot_map_x (NULL, 7), ==, 7);
@@ -91,7 +92,7 @@ test_a_map_goes_both_ways (void)
   g_assert_true (isinf (dyno_plot_unmap_x (map, INFINITY)));
 }
 
-/* 2,000 points between the steps of the map, so that columns are drawn. */
+/* There are 2,000 points between the steps of the map, so columns are drawn. */
 static void
 test_a_mapped_line_is_seen_over_its_time (void)
 {
@@ -162,7 +163,7 @@ test_time_has_the_ticks_of_clocks (void)
   assert_time_ticks (0, 1e13, 5, "0:00 – – – – –"); /* no time at all */
 }
 
-/* Pixels that are red, green, blue at most or at least what is asked for, in rows of a drawing. */
+/* The number of pixels with the given property in rows of a drawing. */
 static guint
 count (const DynoPlot *plot, const DynoPlotTheme *theme, int from, int to,
        gboolean (*is) (const guint8 *p))
@@ -209,7 +210,7 @@ test_no_number_is_marked (void)
   for (guint i = 0; i < 3000; i++)
     dyno_series_append (series, i, 1 + 0.1 * (i % 7));
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 150, 180, is_red), ==, 0);
-  dyno_series_append (series, 3000, (double) NAN); /* one among many, in a column of its own */
+  dyno_series_append (series, 3000, (double) NAN); /* a single one, in a column of its own */
   for (guint i = 3001; i < 4000; i++)
     dyno_series_append (series, i, 1);
   marked = count (&plot, &dyno_plot_theme_light, 150, 180, is_red);
@@ -245,7 +246,7 @@ test_high_contrast_lines_are_wide_and_dashed (void)
   g_assert_cmpuint (dashed, <, wide * 95 / 100);
 }
 
-/* Also a smoothed line of many more points than pixels, whose columns are bars. */
+/* Also a smoothed line with many more points than pixels, whose columns are bars. */
 static void
 test_a_line_of_many_points_is_dashed (void)
 {
@@ -301,7 +302,7 @@ test_text_is_the_themes (void)
   g_assert_cmpfloat (dyno_plot_label_width (&plot, &theme, 400, 200), >=, 30);
 }
 
-static GString *shown; /* texts, and the x where each begins */
+static GString *shown; /* texts, and the x at which each begins */
 
 static double
 write_down (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size, gboolean bold,
@@ -315,8 +316,8 @@ write_down (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double si
   return 8;
 }
 
-/* Decades are equally wide, the mark stands where its value is, and the cursor reads rates.  5,000
- * points are drawn in columns that are equally wide too, by their map. */
+/* Decades are equally wide, the mark is at its value, and the cursor reads rates.  5,000 points are
+ * drawn in columns that are equally wide too, by their map. */
 static void
 test_x_may_be_logarithmic (void)
 {
@@ -354,11 +355,11 @@ test_x_may_be_logarithmic (void)
       at = strstr (shown->str, tick);
       x[i] = at && i < 6 ? g_ascii_strtod (strchr (at, '@') + 1, NULL) : NAN; /* 1: beside Rate */
     }
-  for (guint i = 2; i + 1 < 6; i++) /* the first begins at the axis */
+  for (guint i = 2; i + 1 < 6; i++) /* the first label begins at the axis */
     g_assert_cmpfloat_with_epsilon (x[i + 1] - x[i], x[2] - x[1], 2);
   at = strstr (shown->str, "best@");
   g_assert_nonnull (at);
-  /* at the left of the mark, which is 4 units right of the tick's text of 8 */
+  /* left of the mark, which is 4 units right of the tick's text of 8 */
   g_assert_cmpfloat_with_epsilon (g_ascii_strtod (at + 5, NULL), x[4] + 4 - 8 - 5, 2);
   g_assert_nonnull (strstr (shown->str, "Rate 1e-4@"));
   for (double pixel = 0; pixel < 800; pixel++)
@@ -386,7 +387,7 @@ take_text (void *closure, const guint8 *data, guint length)
   return CAIRO_STATUS_SUCCESS;
 }
 
-/* What Cairo is asked for: how many fills, strokes and so on, of which kind. */
+/* Returns Cairo's operations: the number of fills, strokes and so on, of each kind. */
 static char *
 observe (const DynoPlot *plot)
 {
@@ -404,7 +405,7 @@ observe (const DynoPlot *plot)
   return g_string_free (text, FALSE);
 }
 
-/* Of a kind, among the fills or strokes; what: "antialias: " or "caps: ". */
+/* The number of fills or strokes of a kind; what: "antialias: " or "caps: ". */
 static guint
 count_kind (const char *observed, const char *drawn, const char *what, const char *kind)
 {
@@ -438,8 +439,8 @@ count_paths_of_svg (const DynoPlot *plot)
   return n;
 }
 
-/* A million points that jump, a fifth of them in view: bars in portions, and a steep line that
- * Cairo does not stroke.  A file of vectors has the bars in one piece. */
+/* A million jumping points, a fifth of them in view: bars in portions, and a steep line without a
+ * Cairo stroke.  A vector file has the bars in one piece. */
 static void
 test_many_points_are_drawn_cheaply (void)
 {
@@ -478,7 +479,7 @@ test_many_points_are_drawn_cheaply (void)
 
 /* --- hidden lines ----------------------------------------------------------------------------- */
 
-/* The place, from the left, of the names of lines 0 and 1; NaN: it has none. */
+/* The horizontal centres of the names of lines 0 and 1; NaN: no name. */
 static void
 find_names (const DynoPlot *plot, double y, double middle[2])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parallel coordinates: where axes and curves stand, and which curve is pointed at. */
+/* Parallel coordinates: the positions of axes and curves, and the curve at a point. */
 #include "parallelplot.h"
 #include <math.h>
 
@@ -104,11 +104,11 @@ test_points_at_the_nearest (void)
 
   check_pointed (700);
   check_pointed (180);
-  /* Halfway between the axes the curve is halfway between its places. */
+  /* Halfway between the axes the curve is halfway between its end points. */
   g_assert_cmpint (dyno_parallel_curve_at (&plot, &dyno_plot_theme_light, 700, height,
                                            (a.x + b.x) / 2, (a.y + b.y) / 2),
                    ==, 2);
-  /* Before that it is nearer to the first one than a straight line is. */
+  /* Before that, the curve is nearer to the first end point than a straight line is. */
   g_assert_cmpint (dyno_parallel_curve_at (&plot, &dyno_plot_theme_light, 700, height,
                                            a.x + (b.x - a.x) * 0.25, a.y + (b.y - a.y) * 0.15625),
                    ==, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steep lines and the area below them against Cairo's own stroke and fill. */
+/* Steep lines and the area below them compared with Cairo's own stroke and fill. */
 #include "steep.h"
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ begin (double scale)
   return l;
 }
 
-/* Up and down, now and then along; apart pixels between two corners at least. */
+/* Lines up and down, sometimes horizontal; corners are at least `apart` pixels apart. */
 static Points
 zigzag (const DynoPlotLayout *l, double apart, double tall)
 {
@@ -61,7 +61,8 @@ trace (const DynoPlotLayout *l, const Points *p)
     cairo_line_to (l->cr, p->x[i], p->y[i]);
 }
 
-/* Of 255, of one colour: the mean difference of all pixels; the greatest; the mean of a. */
+/* For one colour, of 255: the mean difference of all pixels, the largest difference, and the mean
+ * of a. */
 static void
 compare (const DynoPlotLayout *a, const DynoPlotLayout *b, double *mean, int *most, double *inked)
 {
@@ -164,7 +165,7 @@ test_a_fill_is_as_cairos (void)
   check_fill (1, 12, 1e4);
 }
 
-/* Axes of no size and of more than any screen's. */
+/* Axes of size zero and axes larger than any screen. */
 static void
 test_no_size_is_none (void)
 {

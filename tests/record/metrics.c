@@ -98,7 +98,7 @@ test_csv (void)
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
   g_assert_cmpuint (rows[0].step, ==, 3);
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
-  /* And back. */
+  /* And read back. */
   csv = dyno_metrics_csv_new (lines[0], &classes);
   g_assert_nonnull (csv);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[2], &step, &epoch, &has_epoch));
@@ -112,13 +112,13 @@ test_csv (void)
   g_assert_false (has_epoch);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[4], &step, &epoch, &has_epoch));
   g_assert_true (isinf (step.loss) > 0 && isinf (step.metrics[0]) < 0);
-  lines[1][20] = '\0'; /* a line that was cut */
+  lines[1][20] = '\0'; /* a truncated line */
   g_assert_false (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
   setlocale (LC_ALL, "C");
 }
 
-/* Metrics of a validation have a column of that, and none of steps and of the training; the table is
- * found again by their names. */
+/* Validation metrics have only a column for the validation; the table is restored from the column
+ * names. */
 static void
 test_csv_of_validation (void)
 {
@@ -169,8 +169,8 @@ test_csv_of_validation (void)
   g_assert_true (step.metrics[0] == 0.5 && isnan (step.metrics[2]));
 }
 
-/* A run that an earlier version began: what it called accuracy is the first metric, the others are
- * not known. */
+/* A run that an earlier version began: its accuracy is the first metric, other metrics are
+ * unknown. */
 static void
 test_csv_earlier (void)
 {
@@ -195,7 +195,7 @@ test_csv_earlier (void)
       g_assert_true (step.metrics[0] == 1.25 && isnan (step.metrics[1]));
       g_assert_true (epoch.train_metrics[0] == 2.5 && epoch.val_metrics[0] == 3.5
                      && isnan (epoch.val_metrics[1]) && epoch.seconds == 2);
-      /* what that version did not measure */
+      /* not measured by that version */
       g_assert_true (isnan (epoch.validation_seconds) && isnan (step.decode_ms)
                      && step.samples == 0);
     }
@@ -230,7 +230,7 @@ assert_same (const char *path, DynoMetrics *metrics)
   g_assert_cmpstr (again, ==, text);
 }
 
-/* Without the model: the table comes of the columns, and says what a metric is. */
+/* Without the model, the table of metrics follows from the columns. */
 static void
 test_read (void)
 {
@@ -265,7 +265,8 @@ value_of (guint64 step)
   return sin ((double) step * 0.7) * 1e-3 + 1 / (double) step;
 }
 
-/* A night of a small net: memory stays, every row comes back to the bit, also out of the file. */
+/* A night of a small network: memory is bounded, and every row is read back exactly, also from the
+ * file. */
 static void
 test_bounded_whatever_the_length (void)
 {
@@ -300,7 +301,7 @@ test_bounded_whatever_the_length (void)
     }
   g_assert_cmpuint (dyno_metrics_get_bytes (metrics), <, DYNO_METRICS_MOST_BYTES);
 
-  /* Written, and read again as an old run is. */
+  /* Written, and read again like an old run. */
   dyno_metrics_write_csv (metrics, path, &error);
   g_assert_no_error (error);
   again = dyno_metrics_read (path, &error);
@@ -331,7 +332,7 @@ assert_read_fails (const char *path, const char *text, int code, const char *wha
   g_assert_nonnull (strstr (error->message, what));
 }
 
-/* The last line of a run that goes on may be half there; one before it may not. */
+/* The last line of a running run may be incomplete; an earlier line may not. */
 static void
 test_read_broken (void)
 {
@@ -392,7 +393,7 @@ test_label (void)
   g_assert_cmpstr (part, ==, "Mean error (yaw)");
 }
 
-/* The best epoch of each fold, whichever it is; deviations are of a sample. */
+/* The best epoch of each fold, at any position; deviations are sample deviations. */
 static void
 test_folds (void)
 {

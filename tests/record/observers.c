@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Observers of a session: one order of events for all, whoever emits; queues that drop steps or
- * wait; removal. */
+/* Observers of a session: all see the events in one order, whichever thread emits; queues that drop
+ * steps or block; removal. */
 #include "observers.h"
 #include "session-private.h"
 #include <string.h>
 
-/* --- an observer that writes down what it sees ------------------------------------------------ */
+/* --- an observer that records the events ------------------------------------------------------ */
 
 typedef struct {
   GMutex lock;
@@ -42,7 +42,7 @@ see (DynoEvent *event, gpointer data)
   g_array_append_val (seen->steps, step);
   g_ptr_array_add (seen->events, dyno_event_ref (event));
   g_mutex_unlock (&seen->lock);
-  g_thread_yield (); /* others that would come in between do so here */
+  g_thread_yield (); /* events of other threads in between would be emitted here */
 }
 
 static void
@@ -119,7 +119,7 @@ test_same_events (void)
       guint64 step = g_array_index (one.steps, guint64, i);
 
       g_assert_true (one.events->pdata[i] == two.events->pdata[i]);
-      g_assert_cmpuint (step, >, last[step / 1000]); /* each thread's in its own order */
+      g_assert_cmpuint (step, >, last[step / 1000]); /* each thread's steps are in their order */
       last[step / 1000] = step;
     }
 }
@@ -154,7 +154,7 @@ test_emit_inside (void)
   dyno_observers_add (observers, &inside, &nested);
   dyno_observers_add (observers, &seer, &seen);
   emit_step (observers, 5);
-  g_assert_cmpuint (nested.other_saw, ==, 0); /* the step has not come to it yet */
+  g_assert_cmpuint (nested.other_saw, ==, 0); /* the observer has not received the step yet */
   g_assert_cmpuint (seen.events->len, ==, 2);
   g_assert_cmpuint (g_array_index (seen.steps, guint64, 0), ==, 5);
   g_assert_cmpuint (g_array_index (seen.steps, guint64, 1), ==, 0);
@@ -162,7 +162,7 @@ test_emit_inside (void)
 
 /* --- queues ----------------------------------------------------------------------------------- */
 
-/* The observer that takes nothing loses steps, and nothing else; the others lose nothing. */
+/* The observer that reads nothing loses steps only; the others lose nothing. */
 static void
 test_slow_drops_steps (void)
 {
@@ -195,8 +195,8 @@ test_slow_drops_steps (void)
   g_assert_cmpuint (others, ==, 11);
 }
 
-/* A queue that was full has room again for as many as were taken, and that a second time; what came
- * while it was full is gone, but for what is never dropped. */
+/* A full queue has room again for as many events as were taken, also the second time; events that
+ * came while it was full are lost, unless they are never dropped. */
 static void
 test_full_twice (void)
 {
@@ -222,15 +222,15 @@ test_full_twice (void)
             g_assert_cmpuint (event->step.step, ==, first + i);
           if (i != 0)
             continue;
-          /* full still, since the warning takes a place, too */
+          /* still full, since the warning takes a place, too */
           emit_step (session->observers, ++step);
         }
       g_assert_null (dyno_event_queue_pop (queue, 0));
     }
 }
 
-/* Masks that were not taken make room for newer ones, and for those only; with every_event, all
- * stay. */
+/* Masks that were not taken are replaced by newer masks, and by no other event; with every_event,
+ * all stay. */
 static void
 test_masks_take_the_place_of_older_ones (void)
 {
@@ -255,7 +255,7 @@ test_masks_take_the_place_of_older_ones (void)
           if (i < 2)
             emit_text (session->observers, DYNO_EVENT_WARNING);
         }
-      /* The last ones: after two texts, or between them. */
+      /* The last masks come after two texts, or between them. */
       for (guint i = 0; i < 3; i++)
         {
           g_autoptr (DynoEvent) event = dyno_event_queue_pop (queue, 0);
@@ -281,7 +281,7 @@ test_masks_take_the_place_of_older_ones (void)
 
 static gint emitting; /* atomic: the step that is emitted, or waits for room */
 
-/* Only takes where the queue is full and one more waits for room. */
+/* Takes events only while the queue is full and another one waits for room. */
 static gpointer
 take_all (gpointer data)
 {
@@ -316,7 +316,7 @@ test_every_event (void)
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, 200);
 }
 
-/* A stop at once: nobody takes anything any more, and nothing waits. */
+/* A stop at once: no event is taken any more, and no thread waits. */
 static void
 test_abandoned (void)
 {
@@ -325,7 +325,7 @@ test_abandoned (void)
 
   dyno_session_add_queue (session, 1, TRUE);
   dyno_session_stop (session, TRUE);
-  dyno_session_add_queue (session, 1, TRUE); /* one that comes late as well */
+  dyno_session_add_queue (session, 1, TRUE); /* a queue that is added late as well */
   for (guint64 i = 1; i <= 10; i++)
     emit_step (session->observers, i);
 }
@@ -348,7 +348,7 @@ test_removed (void)
   emit_step (observers, 2);
   g_assert_cmpuint (gone.events->len, ==, 1);
   g_assert_cmpuint (stays.events->len, ==, 2);
-  dyno_observers_remove (observers, &seer, &gone); /* it is not there: nothing happens */
+  dyno_observers_remove (observers, &seer, &gone); /* it was not added: nothing happens */
   g_assert_false (stays.freed);
   g_clear_pointer (&observers, dyno_observers_free);
   g_assert_true (stays.freed);
@@ -377,7 +377,7 @@ leave (DynoEvent *event, gpointer data)
 
   leaver->calls++;
   dyno_observers_remove (leaver->observers, &leaver_observer, leaver);
-  g_assert_false (leaver->freed); /* not while its call goes on */
+  g_assert_false (leaver->freed); /* not before its call has returned */
 }
 
 static void
@@ -408,7 +408,7 @@ remove_next (DynoEvent *event, gpointer data)
 
 static const DynoObserver remover_observer = { .event = remove_next };
 
-/* Not even the event that is on its way to it. */
+/* Not even the event that is being delivered reaches it. */
 static void
 test_removed_by_another (void)
 {
@@ -471,7 +471,7 @@ emit_one (gpointer data)
   return NULL;
 }
 
-/* A call that waits for its taker is let go, and over when the removal returns. */
+/* A call that waits for its queue is released, and has ended when the removal returns. */
 static void
 test_removed_in_mid_call (void)
 {

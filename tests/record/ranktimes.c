@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rank of several is slow, and why: simulated steps. */
+/* The detection of a slow rank and its reason, with simulated steps. */
 #include "ranktimes.h"
 #include <math.h>
 
 #define RANKS 4
 
-/* What a rank needs for a step by itself; of it, waiting for data and computing. */
+/* The time that a rank needs for a step on its own, and the parts of it for waiting for data and
+ * computing. */
 typedef struct {
   double own_ms, data_ms, device_ms;
 } Load;
 
 static const Load usual = { 100, 5, 90 };
 
-/* A step in which all wait for the last one; TRUE: a window is full. */
+/* Adds a step in which all ranks wait for the slowest; TRUE: a window is full. */
 static gboolean
 add_step (DynoRankTimes *times, guint64 epoch, const Load *loads, guint n)
 {
@@ -27,7 +28,7 @@ add_step (DynoRankTimes *times, guint64 epoch, const Load *loads, guint n)
   return dyno_rank_times_add (times, epoch, longest + 2, steps);
 }
 
-/* So many windows. */
+/* Adds this number of windows. */
 static void
 add_windows (DynoRankTimes *times, const Load *loads, guint n, guint windows)
 {
@@ -60,7 +61,8 @@ test_rates (void)
   g_assert_cmpfloat_with_epsilon (sum_ms, 7, 1e-9);
 }
 
-/* Just below the threshold it is none, from it on it is one, in the fifth window, once. */
+/* A rank just below the threshold is not slow; from the threshold on it is reported in the fifth
+ * window, once. */
 static void
 test_slow (void)
 {
@@ -113,7 +115,7 @@ test_reasons (void)
     }
 }
 
-/* A slow one among the others does not hide another; one step that takes long is no slowness. */
+/* A slow rank does not hide another one; a single long step does not make a rank slow. */
 static void
 test_robust (void)
 {
@@ -136,7 +138,7 @@ test_robust (void)
     }
 }
 
-/* Rank 0 comes late to the first step of each epoch, which it was saving before, and to one after a
+/* Rank 0 is late for the first step of each epoch, before which it saves, and for a step after a
  * checkpoint. */
 static void
 test_first_steps (void)
@@ -159,8 +161,8 @@ test_first_steps (void)
   g_assert_cmpfloat_with_epsilon (rates[0].own_ms, 100, 1e-9);
 }
 
-/* The clocks of two ranks: a wait that began before the step takes nothing from other steps, and one
- * that never did anything else has no rate, and is not slow. */
+/* The clocks of two ranks differ: a wait that began before the step does not reduce other steps,
+ * and a rank that only waited has no rate, and is not slow. */
 static void
 test_long_waits (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that are more than memory is to hold. */
+/* More rows than memory may hold. */
 #include "rowlog.h"
 #include "file.h"
 #include "rng.h"
@@ -41,7 +41,7 @@ assert_rows (DynoRowLog *log, guint64 first, guint64 n)
     }
 }
 
-/* Half of each row cannot be compressed, the other half nearly vanishes. */
+/* Half of each row cannot be compressed, the other half is compressed to almost nothing. */
 static void
 test_bounded_and_exact (void)
 {
@@ -73,8 +73,8 @@ test_short_log_has_no_file (void)
   assert_rows (log, 0, 1000);
 }
 
-/* What does not fit is held, and written when there is room again; that is so the second time, too,
- * and between the two memory is bounded as ever. */
+/* Rows for which the disk has no room are kept, and written when there is room again; also the
+ * second time, and memory is bounded in between. */
 static void
 test_full_disk_loses_nothing (void)
 {

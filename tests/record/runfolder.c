@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run: one run at a time, what it leaves, and the log of a run that is resumed. */
+/* The folder of a run: its lock, its files, and the log of a resumed run. */
 #include "runfolder.h"
 #include "sensorscsv.h"
 #include "train-test.h"
@@ -33,8 +33,8 @@ test_one_run_at_a_time (void)
   test_remove_tree (path);
 }
 
-/* A folder that was made for a run which then did not begin is removed, with those above it that
- * were made with it; one that was there stays. */
+/* A folder that was made for a run which did not begin is removed, with the parent folders that
+ * were made with it; an existing folder stays. */
 static void
 test_not_begun_leaves_nothing (void)
 {
@@ -49,7 +49,7 @@ test_not_begun_leaves_nothing (void)
   test_remove_tree (path);
 }
 
-/* Rows past the checkpoint are of steps that are done again. */
+/* Rows past the checkpoint belong to steps that are repeated. */
 static void
 test_recalls_up_to_a_step (void)
 {
@@ -93,10 +93,10 @@ test_recalls_up_to_a_step (void)
   test_remove_tree (path);
 }
 
-/* --- resumed, and that again ------------------------------------------------------------------ */
+/* --- resumed twice ---------------------------------------------------------------------------- */
 
-/* A part of a run: steps, each with its part as the loss, three to an epoch.  A part that was killed
- * has appended its rows and ends there. */
+/* A part of a run: each step has the number of its part as the loss, three steps make an epoch.  A
+ * part that was killed has appended its rows and ends there. */
 static void
 run_part (const char *path, guint part, guint64 resumed, guint64 last, gboolean killed)
 {
@@ -133,7 +133,7 @@ run_part (const char *path, guint part, guint64 resumed, guint64 last, gboolean 
   dyno_run_folder_free (folder);
 }
 
-/* parts: of each step, the part whose row it has in the end. */
+/* parts: for each step, the part whose row is kept. */
 static void
 assert_parts (const char *path, const guint *parts, guint n)
 {
@@ -175,9 +175,9 @@ assert_sensors (const char *path, const guint *parts, guint n)
     }
 }
 
-/* Each part goes on after the step of its checkpoint, the second after an earlier one than the
- * first: of every step the row of the last part that made it is kept.  A part that is killed has
- * its rows up to its last epoch, at least. */
+/* Each part continues after the step of its checkpoint, the second at an earlier step than the
+ * first: of every step the row of the last part is kept.  A killed part has its rows up to its last
+ * epoch, at least. */
 static void
 test_resumed_twice (void)
 {
@@ -210,7 +210,7 @@ test_resumed_twice (void)
     }
 }
 
-/* An epoch's values are in the row of its last step and in no other. */
+/* An epoch's values are only in the row of its last step. */
 static void
 test_epoch_has_its_row (void)
 {
@@ -234,7 +234,7 @@ test_epoch_has_its_row (void)
   test_remove_tree (path);
 }
 
-/* Rows of sensors come before the folder is begun, and behind those of the run that is resumed. */
+/* Sensor rows that come before the folder is begun are put after those of the resumed run. */
 static void
 test_recalls_sensors (void)
 {
@@ -250,7 +250,7 @@ test_recalls_sensors (void)
       const guint64 expected[][6] = { { 0, 1, 2, 3, 4, 5 }, { 0, 1, 2, 3, 3, 4 } };
       g_autoptr (GArray) rows = NULL;
 
-      /* one of the preparation, which comes before the checkpoint is read */
+      /* a row of the preparation, which precedes the reading of the checkpoint */
       dyno_run_folder_add_sensors (folder, &reading);
       if (part == 1)
         dyno_run_folder_recall_sensors (folder, path, 3);
@@ -272,8 +272,8 @@ test_recalls_sensors (void)
   test_remove_tree (path);
 }
 
-/* A long metrics.csv is what was appended, with the row that waited, and is made anew where it is not
- * there any more. */
+/* A long metrics.csv has all appended rows, with the row that waited, and is written again if it
+ * was removed. */
 static void
 test_long_log_is_whole_at_the_end (void)
 {
@@ -287,7 +287,7 @@ test_long_log_is_whole_at_the_end (void)
       g_autoptr (GError) error = NULL;
       DynoStepMetrics row = { .epoch = 1 };
 
-      /* some are there before, as those of a run that is resumed */
+      /* some rows exist before, as in a resumed run */
       for (row.step = 1; row.step <= n; row.step++)
         {
           if (row.step == 500)
@@ -312,8 +312,8 @@ test_long_log_is_whole_at_the_end (void)
     }
 }
 
-/* Where the file cannot be made at first, it has all rows once it can: those of the log and those that
- * came meanwhile. */
+/* If the file cannot be created at first, it has all rows once it can: those of the log, and later
+ * ones. */
 static void
 test_rows_of_an_outage_come_later (void)
 {
@@ -325,7 +325,7 @@ test_rows_of_an_outage_come_later (void)
 
   for (row.step = 1; row.step <= 3; row.step++)
     dyno_metrics_add_step (metrics, &row);
-  g_assert_cmpint (g_mkdir (csv, 0700), ==, 0); /* in its place */
+  g_assert_cmpint (g_mkdir (csv, 0700), ==, 0); /* a folder in its place */
   g_assert_false (dyno_run_folder_begin (folder, metrics, NULL));
   for (row.step = 4; row.step <= 6; row.step++)
     {

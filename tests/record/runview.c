@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view of a run: what the window, dynoctl and the curves show of it, without any of them. */
+/* The view of a run, which the window, dynoctl and the curves show, tested without them. */
 #include "losstrend.h"
 #include "runfacts.h"
 #include "runview.h"
@@ -75,7 +75,7 @@ last_of (const DynoSeries *series)
 
 /* --- time left -------------------------------------------------------------------------------- */
 
-/* The first step, which holds what is done once, does not count; nor do the steps of earlier
+/* The first step, which includes one-time work, does not count; nor do the steps of earlier
  * parts. */
 static void
 test_eta (void)
@@ -95,7 +95,7 @@ test_eta (void)
   g_assert_cmpfloat_with_epsilon (s->fraction, 103 / 300.0, 1e-9);
 }
 
-/* A run that has made the steps that it was asked for is not whole while its epochs take more. */
+/* A run that has taken its requested steps is not complete if its epochs have more. */
 static void
 test_asked_steps (void)
 {
@@ -104,15 +104,17 @@ test_asked_steps (void)
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 30);
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 29), ==, 30);
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 30), ==, 0);
-  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 6), ==, 0); /* it was stopped before */
-  facts.begin_step = 4; /* of larger steps, which are two epochs of these */
+  /* The run was stopped before. */
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 6), ==, 0);
+  facts.begin_step = 4; /* of larger steps, which are two epochs of the present ones */
   facts.begin_place = 20;
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 14);
-  facts.max_steps = 0; /* the epochs decide: it may have stopped early */
+  facts.max_steps = 0; /* the epochs decide, since the run may have stopped early */
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 0);
 }
 
-/* A run that goes on with steps of another size: of updates made before and those to come. */
+/* A run that is resumed with steps of another size counts updates, those before the resume and
+ * those to come. */
 static void
 test_resumed_total (void)
 {
@@ -133,10 +135,10 @@ test_resumed_total (void)
   job->settings.epochs = 5;
   dyno_run_view_set_job (view, job);
   g_assert_cmpuint (s->total_steps, ==, begin + 50 - 14);
-  event.facts.begin_place = 99; /* of more epochs than there are */
+  event.facts.begin_place = 99; /* more than the epochs have */
   take (view, DYNO_EVENT_FACTS, &event);
   g_assert_cmpuint (s->total_steps, ==, begin);
-  /* So many steps that were asked for: the epochs in which they lie. */
+  /* For a requested number of steps: the epochs that contain them. */
   event.facts.begin_place = 14;
   take (view, DYNO_EVENT_FACTS, &event);
   for (guint more = 0; more < 20; more++)
@@ -165,7 +167,7 @@ test_live_epochs (void)
   g_assert_cmpuint (s->total_steps, ==, 7);
 }
 
-/* Steps that were asked for end it, whatever the epochs: before them, or after. */
+/* A requested number of steps ends the run, before or after the end of its epochs. */
 static void
 test_steps_make_epochs (void)
 {
@@ -215,7 +217,8 @@ test_best (void)
   g_assert_cmpfloat (s->best[0], ==, 0.75);
   g_assert_cmpfloat (s->best[1], ==, 2);
   g_assert_cmpuint (s->n_epochs, ==, 4);
-  /* Fractions in percent, numbers as they are; no point where nothing was validated. */
+  /* Fractions are shown in percent, other numbers unchanged; there is no point without a
+   * validation. */
   g_assert_cmpuint (dyno_series_get_length (series->val_loss), ==, 3);
   g_assert_cmpuint (dyno_series_get_length (series->val[0]), ==, 3);
   g_assert_cmpuint (dyno_series_get_length (series->train[0]), ==, 4);
@@ -224,13 +227,13 @@ test_best (void)
   g_assert_cmpfloat (last_of (series->val[1]), ==, 2);
   g_assert_cmpstr (dyno_series_get_unit (series->val[0]), ==, "%");
   g_assert_cmpstr (dyno_series_get_unit (series->val[1]), ==, "degrees");
-  /* Steps have theirs, too. */
+  /* Steps have metrics, too. */
   dyno_run_view_take_step (view, &(DynoStepMetrics){ .step = 50, .metrics = { 0.5, 3 } });
   g_assert_cmpfloat (last_of (series->step[0]), ==, 50);
   g_assert_cmpfloat (last_of (series->step[1]), ==, 3);
 }
 
-/* A metric that only the validation has makes no points of the training. */
+/* A metric of only the validation makes no points for the training. */
 static void
 test_of_validation (void)
 {
@@ -259,11 +262,12 @@ test_skipped (void)
   DynoStepMetrics row = { .step = 1, .loss = 5, .skipped = TRUE };
 
   dyno_run_view_take_step (view, &row);
-  g_assert_cmpfloat (last_of (series->loss), ==, 5); /* what was not done is the update */
+  /* The loss is shown: only the update was skipped. */
+  g_assert_cmpfloat (last_of (series->loss), ==, 5);
   row = (DynoStepMetrics){ .step = 2, .loss = INFINITY, .skipped = TRUE };
   dyno_run_view_take_step (view, &row);
   g_assert_true (isnan (last_of (series->loss)));
-  g_assert_true (isnan (last_of (series->throughput))); /* not known yet */
+  g_assert_true (isnan (last_of (series->throughput))); /* unknown so far */
   g_assert_cmpuint (dyno_series_get_length (series->vram_all), ==, 0);
 }
 
@@ -359,7 +363,7 @@ test_memory (void)
     }
 }
 
-/* The curves of a run's folder have rows alone. */
+/* The curves from a run's folder have only rows, without a plan. */
 static void
 test_memory_without_plan (void)
 {
@@ -399,7 +403,7 @@ test_preparation (void)
   g_assert_null (s->progress);
   g_assert_false (dyno_run_view_tick (view));
 
-  /* What is prepared a second time, after the device was lost, begins at its beginning. */
+  /* A second preparation, after the device was lost, begins at zero. */
   g_assert_cmpfloat (s->progress_fraction, ==, 0);
   take_state (view, DYNO_SESSION_PREPARING);
   take (view, DYNO_EVENT_PROGRESS,
@@ -408,7 +412,7 @@ test_preparation (void)
   g_assert_cmpfloat (s->progress_fraction, <, 0.1);
 }
 
-/* Given back and taken again, and that again. */
+/* The device is released and taken again, twice. */
 static void
 test_released (void)
 {
@@ -436,7 +440,7 @@ test_stopping (void)
 
   take_state (view, DYNO_SESSION_RUNNING);
   dyno_run_view_set_stopping (view);
-  take_state (view, DYNO_SESSION_PAUSED); /* was on its way */
+  take_state (view, DYNO_SESSION_PAUSED); /* a late event */
   g_assert_cmpint (s->state, ==, DYNO_SESSION_STOPPING);
   take (view, DYNO_EVENT_DONE, &done);
   g_assert_cmpint (s->state, ==, DYNO_SESSION_STOPPED);
@@ -445,7 +449,7 @@ test_stopping (void)
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
-/* In parts, as the window takes it: the same as row by row. */
+/* The log in parts, as the window reads it, gives the same as row by row. */
 static void
 test_log (void)
 {
@@ -475,7 +479,7 @@ test_log (void)
   g_assert_cmpuint (dyno_run_view_get_status (parts)->n_epochs, ==, 1);
 }
 
-/* Plots hold on to the series. */
+/* Plots keep references to the series. */
 static void
 test_next_run (void)
 {
@@ -509,7 +513,7 @@ test_no_series (void)
   g_assert_cmpuint (dyno_run_view_get_status (view)->step.step, ==, 1);
 }
 
-/* From noisy losses, lately: not from the whole run. */
+/* The trend follows from recent noisy losses, and not from the whole run. */
 static void
 test_loss_trend (void)
 {
@@ -540,8 +544,8 @@ test_loss_trend (void)
     }
 }
 
-/* Losses that are not finite: of the last quarter they leave nothing to say, and one is enough;
- * those of before count for nothing.  Twice, since what was said once is judged anew. */
+/* Non-finite losses: one of them in the last quarter prevents a trend, and earlier ones do not
+ * count.  Twice, since the trend is computed again. */
 static void
 test_loss_trend_without_numbers (void)
 {
@@ -570,8 +574,9 @@ test_loss_trend_without_numbers (void)
   g_assert_cmpint (dyno_stretches_judge_loss (log), ==, DYNO_LOSS_RISING);
 }
 
-/* Samples by the time of their steps: not the first of a part, which has no rate, nor the gap that an
- * epoch's end leaves; in the end as the session counted, parts of before with it. */
+/* Samples divided by the time of their steps, without the first step of a part, which has no rate,
+ * and without the gap at the end of an epoch; at the end of the run the rate is that of the
+ * session, earlier parts included. */
 static void
 test_rate_of_the_run (void)
 {

@@ -8,12 +8,12 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint32 n, t, heads, d;
-  const guint32 *valid; /* keys that count, of each sample; NULL: all */
+  const guint32 *valid; /* number of keys that count, for each sample; NULL: all */
   double scale;         /* of the scores; 0: 1 / sqrt (D) */
 } ReferenceAttention;
 
 void reference_attention_forward (const ReferenceAttention *s, const double *qkv, double *y);
-/* dqkv is added to. */
+/* The gradient is added to dqkv. */
 void reference_attention_backward (const ReferenceAttention *s, const double *qkv, const double *dy,
                                    double *dqkv);
 

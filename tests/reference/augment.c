@@ -23,7 +23,7 @@ whole_below (guint32 seed, guint32 draw, double n)
   return MIN (floor (uniform (seed, draw) * n), n - 1);
 }
 
-/* FALSE: no try fits. */
+/* Returns FALSE if no attempt fits. */
 static gboolean
 draw_window (guint32 seed, guint32 draw, double w, double h, double least, double most,
              double least_ratio, double most_ratio, gboolean smaller, double window[4])
@@ -106,7 +106,7 @@ reference_draw (const DynoAugmentation *a, guint32 w, guint32 h, guint32 seed)
   return d;
 }
 
-/* A place beyond the first n pixels; FALSE: it is black there. */
+/* Maps a coordinate into the n pixels; returns FALSE if the pixel is black. */
 static gboolean
 bring_inside (double *at, double n, const DynoAugmentation *a)
 {
@@ -151,7 +151,7 @@ grey_of (const double *pixel, guint32 c)
   return c == 3 ? 0.2989 * pixel[0] + 0.587 * pixel[1] + 0.114 * pixel[2] : pixel[0];
 }
 
-/* By way of hue, saturation and value, with the six sectors of the circle. */
+/* Uses hue, saturation and value, with the six sectors of the hue circle. */
 static void
 turn_hue (double *rgb, double turn)
 {

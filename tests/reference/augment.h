@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Random changes of a sample on the CPU in double, one transform after the other, as torchvision
- * defines them. */
+/* Random augmentation of a sample on the CPU in double, one transform after the other, as
+ * torchvision defines them. */
 #pragma once
 #include "schema.h"
 
 G_BEGIN_DECLS
 
-/* What a seed draws. */
+/* The draws of a seed. */
 typedef struct {
   double left, top, width, height; /* of the crop */
   double shift_x, shift_y, degrees;
@@ -17,8 +17,8 @@ typedef struct {
 
 ReferenceDraw reference_draw (const DynoAugmentation *a, guint32 w, guint32 h, guint32 seed);
 
-/* raw, result: one sample (H, W, C), dense; values from 0 to most; factor, offset: of each channel.
- */
+/* raw, result: one sample (H, W, C), dense; values are 0 to most; factor, offset: for each
+ * channel. */
 void reference_augment (const DynoAugmentation *a, guint32 h, guint32 w, guint32 c, double most,
                         const double *raw, guint32 seed, const double *factor, const double *offset,
                         double *result);

@@ -25,7 +25,7 @@ statistics (const ReferenceBatchNorm *s, guint32 c, double *mean, double *varian
   *variance = square / s->rows;
 }
 
-/* What the activation is made of. */
+/* The input of the activation. */
 static double
 before (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 {

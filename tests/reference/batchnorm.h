@@ -12,16 +12,17 @@ typedef struct {
   const double *x, *gamma, *beta;
   const double *residual; /* NULL: none */
   guint activation;       /* see elementwise.h */
-  double parameter;       /* of the activation, where it has one */
-  double eps, momentum;   /* 0 reads as 1e-5 and as 0.1 */
+  double parameter;       /* of the activation, if it has one */
+  double eps, momentum;   /* 0 means 1e-5 and 0.1 */
 } ReferenceBatchNorm;
 
-/* Training: the batch's statistics; running_mean and running_variance (may be NULL) are moved. */
+/* Training: uses the batch's statistics, and updates running_mean and running_variance (may be
+ * NULL). */
 void reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean,
                                  double *running_variance, double *y);
 void reference_batch_norm_evaluate (const ReferenceBatchNorm *s, const double *running_mean,
                                     const double *running_variance, double *y);
-/* Overwrites; dresidual may be NULL. */
+/* Overwrites its outputs; dresidual may be NULL. */
 void reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, double *dx,
                                     double *dresidual, double *dgamma, double *dbeta);
 

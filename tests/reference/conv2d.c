@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See conv2d.h.  One walk over every product serves all passes, so that they cannot disagree on
- * which elements meet. */
+/* See conv2d.h.  One traversal of all products serves all passes, so that they agree on the
+ * elements. */
 #include "reference/conv2d.h"
 #include <string.h>
 
@@ -16,8 +16,8 @@ reference_conv2d_ow (const ReferenceConv2d *s)
   return (s->w + 2 * s->pad_w - (s->kernel_w - 1) * MAX (s->dilation_w, 1) - 1) / s->stride_w + 1;
 }
 
-/* Calls visit for every pixel of y and tap that lie inside x: indices of x' and y' first channel,
- * and the tap. */
+/* Calls visit for every pixel of y and every tap inside x: with the indices of the first channel in
+ * x and in y, and the tap. */
 typedef void (*Visit) (gsize x_at, gsize y_at, gsize tap, gpointer data);
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolution on the CPU in double, naive: the truth that kernels are compared with.
+/* Convolution on the CPU in double, naive: the reference for kernels.
  *
  * Dense arrays: x (N, H, W, C), y and dy (N, OH, OW, K), weight in torchvision's order (K, C, KH,
  * KW), with groups (K, C / groups, KH, KW), bias (K). */
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, h, w, c, k;
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-  guint32 groups, dilation_h, dilation_w; /* 0 reads as 1 */
+  guint32 groups, dilation_h, dilation_w; /* 0 means 1 */
 } ReferenceConv2d;
 
 guint32 reference_conv2d_oh (const ReferenceConv2d *s);
@@ -21,7 +21,7 @@ guint32 reference_conv2d_ow (const ReferenceConv2d *s);
 void reference_conv2d_forward (const ReferenceConv2d *s, const double *x, const double *weight,
                                const double *bias, double *y);
 
-/* Each is overwritten; NULL: not wanted. */
+/* Each output is overwritten; NULL: not needed. */
 void reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const double *weight,
                                 const double *dy, double *dx, double *dweight, double *dbias);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Activations, and the product of an image and a factor a channel, on the CPU in double.  Dense
- * arrays. */
+/* Activations, and the product of an image and a factor for each channel, on the CPU in double.
+ * Dense arrays. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* As DynoActivation numbers them; 0: x itself.  parameter: of LEAKY_RELU and ELU; without it
- * PyTorch's default values. */
+/* activation: numbered as in DynoActivation; 0: x itself.  parameter: of LEAKY_RELU and ELU; the
+ * functions without it use PyTorch's defaults. */
 double reference_activate_with (guint activation, double parameter, double x);
 double reference_activation_slope_with (guint activation, double parameter, double x);
 double reference_activate (guint activation, double x);
@@ -20,7 +20,7 @@ typedef struct {
 
 void reference_scale_forward (const ReferenceScale *shape, const double *x, const double *s,
                               double *y);
-/* Overwrites. */
+/* Overwrites its outputs. */
 void reference_scale_backward (const ReferenceScale *shape, const double *x, const double *s,
                                const double *dy, double *dx, double *ds);
 

@@ -17,7 +17,7 @@ group_mean (const ReferenceGroupNorm *s, guint32 n, guint32 group, const double 
   return sum / ((double) s->pixels * channels);
 }
 
-/* y = (x - shift - z slope) scale for the values of a group; z NULL: slope is not read. */
+/* y = (x - shift - z slope) scale for the values of a group; z NULL: slope is unused. */
 static void
 move (const ReferenceGroupNorm *s, guint32 n, guint32 group, const double *x, double shift,
       const double *z, double slope, double scale, double *y)

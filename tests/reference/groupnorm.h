@@ -10,7 +10,7 @@ typedef struct {
   double eps;
 } ReferenceGroupNorm;
 
-/* Overwrite. */
+/* Both overwrite their outputs. */
 void reference_group_norm_forward (const ReferenceGroupNorm *s, const double *x, double *y);
 void reference_group_norm_backward (const ReferenceGroupNorm *s, const double *x, const double *dy,
                                     double *dx);

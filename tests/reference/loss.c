@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What the log probability of class j counts: PyTorch's cross entropy of probabilities. */
+/* The weight of the log probability of class j, as in PyTorch's cross entropy with
+ * probabilities. */
 static double
 class_share (const ReferenceLoss *s, const guint32 targets[2], guint32 j)
 {
@@ -38,7 +39,7 @@ cross_entropy_row (const ReferenceLoss *s, const double *x, const guint32 target
   return loss;
 }
 
-/* What makes the mean over rows that over the weights of their targets. */
+/* The factor from the mean over rows to the mean over the weights of their targets. */
 static double
 find_norm (const ReferenceLoss *s, const double *targets)
 {
@@ -90,7 +91,7 @@ reference_log_loss (const ReferenceLoss *s, const double *logits, const double *
   return reference_cross_entropy (&plain, logits, targets, &correct, NULL) / log (2);
 }
 
-/* Takes the largest away five times. */
+/* Removes the largest logit five times. */
 double
 reference_top5 (const ReferenceLoss *s, const double *logits, const double *targets)
 {

@@ -6,7 +6,7 @@
 
 enum { I, F, G, O, N_GATES };
 
-/* What the backward pass needs of a step of one sequence, H values each. */
+/* The values of a step of one sequence for the backward pass, H values each. */
 typedef struct {
   double *gates[N_GATES], *cell, *before, *state; /* before: the state before the step */
 } Step;
@@ -54,7 +54,7 @@ place_of (const ReferenceLstm *s, guint32 n, guint32 step)
   return s->reverse ? count_valid (s, n) - 1 - step : step;
 }
 
-/* The steps that count of one sequence, in the order of the recurrence. */
+/* Computes the valid steps of one sequence, in the order of the recurrence. */
 static void
 run_sequence (const ReferenceLstm *s, guint32 n, const double *x, Step *steps)
 {
@@ -96,7 +96,7 @@ reference_lstm_forward (const ReferenceLstm *s, const double *x, double *y)
     }
 }
 
-/* dgates of a step from dh and dc, which become those of the step before. */
+/* Computes dgates of a step from dh and dc, which become those of the previous step. */
 static void
 step_backward (const ReferenceLstm *s, const Step *step, const double *cell_before, double *dh,
                double *dc, double *dgates)

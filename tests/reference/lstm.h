@@ -10,14 +10,15 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, t, in, hidden;
   gboolean reverse;
-  const guint32 *valid; /* steps that count, of each sequence; NULL: all */
+  const guint32 *valid; /* number of valid steps, for each sequence; NULL: all */
   const double *w_ih, *w_hh, *b_ih, *b_hh;
   guint32 pitch, column;
 } ReferenceLstm;
 
-/* Writes its columns of y; 0 where a step does not count. */
+/* Writes its columns of y; 0 for steps that are not valid. */
 void reference_lstm_forward (const ReferenceLstm *s, const double *x, double *y);
-/* dx, and the gradients of the weights, are added to; db is that of b_ih and of b_hh. */
+/* The gradients of x and of the weights are added to the outputs; db is that of b_ih and of
+ * b_hh. */
 void reference_lstm_backward (const ReferenceLstm *s, const double *x, const double *dy, double *dx,
                               double *dw_ih, double *dw_hh, double *db);
 

@@ -24,12 +24,12 @@ typedef struct {
   double scale;
   guint good_steps, applied, skipped;
   double grad_norm;
-  double least_direction; /* of Lion: the smallest one whose sign was taken */
+  double least_direction; /* for Lion: the smallest value whose sign was used */
   gboolean overflow;
 } ReferenceOptimizer;
 
 /* One step over n values; gradient holds scaled gradients, moments start as zero; a rule with one
- * moment leaves moment2 as it is. */
+ * moment does not change moment2. */
 void reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights,
                                const double *gradient, double *moment1, double *moment2);
 

@@ -11,7 +11,7 @@ reference_pad_count (const ReferencePad *s)
          * (gsize) ((gint64) s->c + s->front + s->back);
 }
 
-/* Goes over the places of y: y from x, or dx from dy. */
+/* Iterates over the elements of y: computes y from x, or dx from dy. */
 static void
 walk (const ReferencePad *s, const double *x, double *y, const double *dy, double *dx)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pads and crops on the CPU in double.  Dense arrays: x (N, H, W, C), y as large as the pads make it. */
+/* Pads and crops on the CPU in double.  Dense arrays: x (N, H, W, C), and y, whose size follows
+ * from the pads. */
 #pragma once
 #include <glib.h>
 
@@ -11,9 +12,9 @@ typedef struct {
   double value;
 } ReferencePad;
 
-/* The values of y. */
+/* The number of values in y. */
 gsize reference_pad_count (const ReferencePad *s);
-/* Overwrite. */
+/* Both overwrite their outputs. */
 void reference_pad_forward (const ReferencePad *s, const double *x, double *y);
 void reference_pad_backward (const ReferencePad *s, const double *dy, double *dx);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The same with the members of the width. */
+/* The same with the members of the width set. */
 static ReferencePool
 whole (const ReferencePool *s)
 {
@@ -104,7 +104,7 @@ reference_avg_pool_backward (const ReferencePool *s, const double *dy, double *d
         dx[(n * pixels + i) * s->c + c] = dy[(gsize) n * s->c + c] / pixels;
 }
 
-/* The places of window o along a side, some of them outside of x, and how many it is divided by. */
+/* The positions of window o along a side, some of them outside of x, and its divisor. */
 typedef struct {
   gint64 begin, end, divisor;
 } Span;
@@ -128,7 +128,7 @@ span_of (const ReferenceAvgWindow *s, guint32 o, gboolean columns)
   return span;
 }
 
-/* y from x, or dx from dy. */
+/* Computes y from x, or dx from dy. */
 static void
 avg_window (const ReferenceAvgWindow *s, const double *x, double *y, const double *dy, double *dx)
 {

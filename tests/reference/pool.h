@@ -8,15 +8,16 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, h, w, c;
   guint32 kernel, stride, pad;
-  guint32 kernel_w, stride_w, pad_w; /* of the width; kernel_w 0: as of the height */
-  guint32 oh, ow; /* windows that go further past the end; 0: as many as equal pads make room for */
+  guint32 kernel_w, stride_w, pad_w; /* of the width; kernel_w 0: the values of the height */
+  /* Output size with windows that reach further past the end; 0: as equal pads give. */
+  guint32 oh, ow;
 } ReferencePool;
 
 guint32 reference_pool_oh (const ReferencePool *s);
 guint32 reference_pool_ow (const ReferencePool *s);
 
 void reference_max_pool_forward (const ReferencePool *s, const double *x, double *y);
-/* Of equal values the first in scan order takes the gradient.  Overwrites. */
+/* The first of equal values in scan order takes the gradient.  Overwrites its output. */
 void reference_max_pool_backward (const ReferencePool *s, const double *x, const double *dy,
                                   double *dx);
 
@@ -28,13 +29,13 @@ void reference_avg_pool_backward (const ReferencePool *s, const double *dy, doub
 typedef struct {
   guint32 n, h, w, c;
   guint32 oh, ow;
-  gboolean adaptive; /* and the others unused */
+  gboolean adaptive; /* the other members are unused */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
   gboolean exclude_pad;
-  gint32 more_h, more_w; /* pads at the end, less those at the beginning */
+  gint32 more_h, more_w; /* pads at the end minus those at the beginning */
 } ReferenceAvgWindow;
 
-/* Overwrite. */
+/* Both overwrite their outputs. */
 void reference_avg_window_forward (const ReferenceAvgWindow *s, const double *x, double *y);
 void reference_avg_window_backward (const ReferenceAvgWindow *s, const double *dy, double *dx);
 

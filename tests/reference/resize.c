@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where pixel o lies.  Halves are exact, which they need not be after divisions. */
+/* The coordinate of pixel o.  Halves are exact, which a division would not ensure. */
 static double
 place_of (const char *coordinates, guint32 o, guint32 extent, guint32 out, double scale)
 {
@@ -22,7 +22,7 @@ place_of (const char *coordinates, guint32 o, guint32 extent, guint32 out, doubl
   return fabs (place - half) < 1e-9 ? half : place;
 }
 
-/* The two pixels of one, with the share of the second. */
+/* The two input pixels of an output pixel; returns the share of the second one. */
 static double
 pixels_of (const ReferenceResize *s, gboolean rows, guint32 o, guint32 *pixels)
 {
@@ -44,7 +44,7 @@ pixels_of (const ReferenceResize *s, gboolean rows, guint32 o, guint32 *pixels)
   return share;
 }
 
-/* Goes over the pixels of y: y from x, or dx from dy. */
+/* Iterates over the pixels of y: computes y from x, or dx from dy. */
 static void
 walk (const ReferenceResize *s, const double *x, double *y, const double *dy, double *dx)
 {

@@ -13,7 +13,7 @@ typedef struct {
   double scale_h, scale_w; /* 0: oh / h, ow / w */
 } ReferenceResize;
 
-/* Overwrite. */
+/* Both overwrite their outputs. */
 void reference_resize_forward (const ReferenceResize *s, const double *x, double *y);
 void reference_resize_backward (const ReferenceResize *s, const double *dy, double *dx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of the history in each state that it may be found in, and written by several. */
+/* The history's file in each possible state, and with several writers. */
 #include "migrations.h"
 #include "store.h"
 #include "train-test.h"
@@ -87,7 +87,7 @@ ask (const char *path, const char *sql)
   return answer;
 }
 
-/* The only file whose name begins so; NULL: none. */
+/* The only file whose name begins with that of the moved history; NULL: none. */
 static char *
 find_aside (Fixture *f)
 {
@@ -126,7 +126,7 @@ mode_of (const char *path)
   return status.st_mode & 0777;
 }
 
-/* A new file, and its log, are the user's only; one that is there keeps its rights. */
+/* A new file, and its log, are private; an existing file keeps its permissions. */
 static void
 test_modes (Fixture *f, gconstpointer data)
 {
@@ -145,8 +145,8 @@ test_modes (Fixture *f, gconstpointer data)
   umask (mask);
 }
 
-/* An entry whose run began before another one took its folder; one that is no database; and what is
- * half written. */
+/* An entry whose run began before another one took its folder; one that is no database; and an
+ * incomplete one. */
 static void
 test_late_entries (Fixture *f, gconstpointer data)
 {
@@ -193,7 +193,7 @@ test_late_entries (Fixture *f, gconstpointer data)
   g_assert_cmpstr (found->folder, ==, "/run");
 }
 
-/* A file of each earlier version, with a run in it, becomes one of this version. */
+/* A file of each earlier version, with a run in it, is converted to this version. */
 static void
 test_migrates (Fixture *f, gconstpointer data)
 {
@@ -279,7 +279,7 @@ expect_told (void)
   g_test_expect_message ("dyno-runs", G_LOG_LEVEL_MESSAGE, "*was damaged*");
 }
 
-/* No database at all. */
+/* The file is no database at all. */
 static void
 test_garbage (Fixture *f, gconstpointer data)
 {
@@ -298,7 +298,8 @@ test_garbage (Fixture *f, gconstpointer data)
   g_assert_cmpstr (text, ==, "this is no database, but it was mine");
 }
 
-/* One page in the middle: the runs on both sides of it come back, with their numbers. */
+/* One damaged page in the middle: the runs on both sides of it are recovered, with their
+ * numbers. */
 static void
 test_damaged_page (Fixture *f, gconstpointer data)
 {
@@ -308,7 +309,7 @@ test_damaged_page (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 200; i++)
     put (store, "mlp", NULL);
-  g_clear_pointer (&store, dyno_store_free); /* the log is gone into the file */
+  g_clear_pointer (&store, dyno_store_free); /* the log has been merged into the file */
   g_assert_cmpint (g_stat (f->path, &status), ==, 0);
   overwrite (f->path, status.st_size / 2 / 4096 * 4096, 4096);
   expect_told ();
@@ -337,7 +338,7 @@ test_cut_off (Fixture *f, gconstpointer data)
   g_assert_cmpint (put (store, "mlp", NULL), >, 0);
 }
 
-/* Moved away under a process that has it open: what it writes next stands in the new file. */
+/* The file is moved away while a process has it open: the next write goes into the new file. */
 static void
 test_moved (Fixture *f, gconstpointer data)
 {
@@ -353,7 +354,7 @@ test_moved (Fixture *f, gconstpointer data)
   g_assert_cmpint (put (other, "after", NULL), ==, 1);
   run->steps = 5;
   g_assert_true (dyno_store_put_run (store, run, NULL, 0, NULL));
-  g_assert_cmpuint (count (other), ==, 2); /* beside the other one, not over it */
+  g_assert_cmpuint (count (other), ==, 2); /* beside the other file, without overwriting it */
   g_assert_cmpint (run->id, ==, 2);
 }
 
@@ -386,7 +387,7 @@ write_some (DynoStore *store, int to)
       _exit (2);
 }
 
-/* They also make the file at the same time. */
+/* The processes also create the file at the same time. */
 static void
 test_processes (Fixture *f, gconstpointer data)
 {
@@ -405,7 +406,7 @@ test_processes (Fixture *f, gconstpointer data)
   g_assert_cmpuint (count (store), ==, N_PROCESSES * N_RUNS);
 }
 
-/* Tells each number once it stands in the file. */
+/* Reports each number once it is in the file. */
 static void
 write_on (DynoStore *store, int to)
 {
@@ -447,7 +448,7 @@ test_killed_writer (Fixture *f, gconstpointer data)
     }
 }
 
-/* Another program holds it: waited for, then an error; and it is free again. */
+/* Another program locks the file: the store waits, then fails; later the file is free again. */
 static void
 test_busy (Fixture *f, gconstpointer data)
 {
@@ -459,7 +460,7 @@ test_busy (Fixture *f, gconstpointer data)
   g_assert_cmpint (sqlite3_exec (other, "BEGIN IMMEDIATE", NULL, NULL, NULL), ==, SQLITE_OK);
   g_assert_cmpint (put (store, "mlp", &error), ==, 0);
   g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY);
-  g_assert_cmpuint (count (store), ==, 0); /* reading goes on */
+  g_assert_cmpuint (count (store), ==, 0); /* reading is still possible */
   sqlite3_close (other);
   g_assert_cmpint (put (store, "mlp", NULL), ==, 1);
 }
@@ -496,8 +497,8 @@ set_writer (sqlite3_syscall_ptr function)
     }
 }
 
-/* Each write in turn, from the making of the file on: an error that says so, and the file holds
- * what was there before. */
+/* Each write fails in turn, from the creation of the file on: the error states the reason, and the
+ * file keeps its earlier contents. */
 static void
 test_full_disk (Fixture *f, gconstpointer data)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The time and the disk of a run, against numbers worked out by hand and against real runs. */
+/* The estimated time and disk space of a run, compared with numbers worked out by hand and with
+ * real runs. */
 #include "estimate.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
@@ -9,7 +10,7 @@ static const DynoStoredRate rate = { .samples_per_s = 100,
                                      .epoch_overhead_seconds = 3,
                                      .preparation_seconds = 7 };
 
-/* 1000 samples in batches of 64, two of which are a step: 15 batches, 8 steps, 9.6 s. */
+/* 1000 samples in batches of 64, two of which make a step: 15 batches, 8 steps, 9.6 s. */
 static void
 estimate (DynoRunEstimate *e, DynoJob *job, const DynoStoredRate *by)
 {
@@ -50,7 +51,7 @@ test_not_known (void)
     }
 }
 
-/* No run is remembered, and parts of one are: it takes no less time than the slower of them. */
+/* No run is recorded, but its parts are: it takes at least the time of the slower one. */
 static void
 test_bound (void)
 {
@@ -75,7 +76,7 @@ test_bound (void)
     }
 }
 
-/* Only a trial is remembered: the validation is a forward pass over its samples. */
+/* Only a trial is recorded: the validation is estimated as a forward pass over its samples. */
 static void
 test_guess (void)
 {
@@ -89,7 +90,7 @@ test_guess (void)
   g_assert_cmpfloat_with_epsilon (e.total_seconds, 96 + 20.0 / 3, 1e-9);
 }
 
-/* Frozen layers have weights and no moments, which only the parts trained have. */
+/* Frozen layers have weights but no moments, which only trained parts have. */
 static void
 test_frozen (void)
 {
@@ -109,7 +110,7 @@ test_frozen (void)
     }
 }
 
-/* The steps end it in the middle of the second epoch, which is not validated. */
+/* The limit of steps ends the run in the middle of the second epoch, which is not validated. */
 static void
 test_steps (void)
 {
@@ -149,12 +150,12 @@ test_disk (gconstpointer optimizer)
   job->out_dir = g_strdup (folder);
   test_job_set (job, optimizer, "lr=0.001", "epochs=1", "model.width=1", "autotune=false", NULL);
   test_run_good (&first, job);
-  /* In two parts: of the epochs of one, a slow saver may leave only the last. */
+  /* In two parts: of the epochs of a single part, a slow saver may save only the last. */
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=2", NULL);
   test_run_good (&run, job);
   dyno_run_estimate (&e, job, &run.plan, 36, 4, NULL);
-  /* 2 %, and a header */
+  /* 2 %, plus a header */
   g_assert_cmpfloat_with_epsilon ((double) size_of (folder, "checkpoint.safetensors"),
                                   (double) e.checkpoint_bytes,
                                   0.02 * (double) e.checkpoint_bytes + 16384);

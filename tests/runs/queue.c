@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the queue: as added, as moved, and never twice in one pass. */
+/* The order of the queue: jobs are in the order of adding and moving, and none runs twice in one
+ * pass. */
 #include "jobqueue.h"
 #include "process.h"
 #include "train-test.h"
@@ -64,7 +65,7 @@ test_moved (void)
   g_assert_true (dyno_store_move_job (store, b, b, NULL));
   assert_order (store, "bac");
   g_assert_true (dyno_store_remove_job (store, b, NULL));
-  add (store, "d"); /* behind all, whatever was moved */
+  add (store, "d"); /* at the end, whatever was moved */
   assert_order (store, "acd");
   g_assert_false (dyno_store_move_job (store, b, a, &error));
   g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
@@ -73,7 +74,7 @@ test_moved (void)
   test_remove_tree (folder);
 }
 
-/* One that was moved to the front while another ran is next; none comes twice. */
+/* A job that was moved to the front while another ran is next; no job comes twice. */
 static void
 test_next (void)
 {
@@ -128,8 +129,8 @@ assert_job (DynoStore *store, gint64 id, DynoQueuedState state, guint attempts, 
     g_assert_cmpint (job->end_us, >=, job->begin_us);
 }
 
-/* Each try has code, end and process of its own, and while it runs none of the try before; what
- * the other job has stays. */
+/* Each attempt has its own exit code, end and process, and shows none of the previous attempt while
+ * it runs; the other job is not affected. */
 static void
 test_tries (void)
 {
@@ -170,7 +171,8 @@ test_tries (void)
   test_remove_tree (folder);
 }
 
-/* A folder is its job's until that is done, and then anyone's; also the second time. */
+/* A folder is reserved for its job until that is done, and then free again; also the second
+ * time. */
 static void
 test_folders (void)
 {
@@ -193,7 +195,7 @@ test_folders (void)
       g_autoptr (GError) error = NULL;
       gint64 next;
 
-      g_assert_cmpint (dyno_store_add_job (store, job, NULL), ==, 0); /* it waits */
+      g_assert_cmpint (dyno_store_add_job (store, job, NULL), ==, 0); /* the job waits */
       g_assert_true (dyno_store_begin_job (store, id, "1 1 boot 1 here", NULL));
       g_assert_cmpint (dyno_store_add_job (store, job, NULL), ==, 0);
       g_assert_true (dyno_store_end_job (store, id, ends[i].state, 1, NULL));
@@ -209,7 +211,7 @@ test_folders (void)
   test_remove_tree (folder);
 }
 
-/* A job whose runner died is taken up again, at its place; places outlive the next opening and the
+/* A job whose runner died is run again at its place; places persist over the next opening and the
  * next move. */
 static void
 test_order_after_restart (void)
@@ -239,7 +241,7 @@ test_order_after_restart (void)
   test_remove_tree (folder);
 }
 
-/* A job whose runner died was stopped, but for a run that still ends. */
+/* A job whose runner died counts as stopped, unless its run is still ending. */
 static void
 test_dead_runner (void)
 {
@@ -270,7 +272,7 @@ test_dead_runner (void)
   test_remove_tree (folder);
 }
 
-/* The queue is worked off by one process; once it has let go, or has died, by the next. */
+/* One process at a time works off the queue; when it has released it, or died, the next one may. */
 static void
 test_claims (void)
 {
@@ -287,7 +289,7 @@ test_claims (void)
       g_assert_true (dyno_store_touch_queue (store, NULL));
       dyno_store_release_queue (store);
     }
-  /* Two that died in turn: no process has the number and the start of these. */
+  /* Two runners that died in turn: no process has their number and start time. */
   for (guint i = 0; i < 2; i++)
     {
       g_autofree char *path = g_build_filename (folder, "history.sqlite", NULL),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of a step of several ranks, and the rates that it goes by. */
+/* The model of a step of several ranks, and the rates that it uses. */
 #include "ranksestimate.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -12,10 +12,10 @@ test_seconds (void)
 {
   g_assert_cmpfloat (dyno_exchange_seconds (&link_rate, 1, 1 << 20), ==, 0);
   g_assert_cmpfloat (dyno_exchange_seconds (&link_rate, 8, 0), ==, 0);
-  /* one message to each of three others */
+  /* one message to each of the three others */
   g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 1000), 3 * (1e-5 + 1e-6),
                                   1e-12);
-  /* the largest message that goes as one, and the smallest that does not */
+  /* the largest message that is sent in one piece, and the smallest that is not */
   g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 8192), 3 * (1e-5 + 8192e-9),
                                   1e-12);
   g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 8193),
@@ -43,7 +43,7 @@ test_kept (void)
   g_assert_cmpfloat (found.bytes_per_s, ==, 3e9);
 }
 
-/* Those of ranks that each had a host of their own stand for the same ranks on fewer hosts. */
+/* Rates of ranks that each had a host of their own apply to the same ranks on fewer hosts. */
 static void
 test_kept_of_a_host_each (void)
 {
@@ -57,14 +57,15 @@ test_kept_of_a_host_each (void)
   g_assert_cmpfloat (found.bytes_per_s, ==, 5e8);
 }
 
-/* What the copies of a card to and from the host lengthen a step by. */
+/* The time that the copies of a card to and from the host add to a step. */
 static double
 host_copies (guint64 size_bytes)
 {
   return 3.7e-4 + (double) size_bytes / 6.3e10;
 }
 
-/* All gradients of a small network are exchanged after the backward pass, in fp16 half as many. */
+/* All gradients of a small network are exchanged after the backward pass, with half the bytes in
+ * fp16. */
 static void
 test_one_bucket (void)
 {
@@ -91,7 +92,7 @@ test_one_bucket (void)
                                       + dyno_exchange_seconds (&half.rate, 2, 1024)
                                       + host_copies (4 << 20),
                                   1e-9);
-  job->settings.exchange_bucket = 8 << 20; /* as much as there is */
+  job->settings.exchange_bucket = 8 << 20; /* the whole of the gradients */
   dyno_ranks_estimate (&half, job, &plan, FALSE, 2, 1, 0.1);
   g_assert_true (half.one_bucket);
   job->settings.exchange_bucket = 2 << 20;
@@ -104,7 +105,7 @@ test_one_bucket (void)
                                   1e-9);
 }
 
-/* Eight ranks of a network of 8 MiB, its step 100 ms. */
+/* Eight ranks of a network of 8 MiB; a step takes 100 ms. */
 static void
 estimate (DynoRanksEstimate *e, gint64 accumulate, gboolean software, double step_seconds)
 {
@@ -128,15 +129,15 @@ test_step (void)
          + host_copies (8 << 20);
   g_assert_cmpuint (e.global_batch, ==, 128);
   g_assert_cmpuint (e.exchange_bytes, ==, 8 << 20);
-  /* hidden but for the last bucket */
+  /* hidden except for the last bucket */
   g_assert_cmpfloat_with_epsilon (e.exposed_seconds, last, 1e-9);
   g_assert_cmpfloat_with_epsilon (e.step_seconds, 0.1 + last, 1e-9);
   g_assert_cmpfloat_with_epsilon (e.speedup, 8 * 0.1 / e.step_seconds, 1e-9);
-  /* not hidden by a step that is shorter than it */
+  /* not hidden by a shorter step */
   estimate (&e, 1, FALSE, 0.001);
   g_assert_cmpfloat (e.exposed_seconds, >, e.exchange_seconds - 0.001);
   g_assert_cmpfloat (e.speedup, <, 4);
-  /* eight ranks on the cores of one */
+  /* eight ranks on the cores of one machine */
   estimate (&e, 1, TRUE, 0.1);
   g_assert_cmpfloat (e.step_seconds, >, 0.8);
   g_assert_cmpfloat (e.speedup, <, 1);
@@ -145,8 +146,8 @@ test_step (void)
   g_assert_cmpfloat (e.exchange_seconds, >, 0);
 }
 
-/* Two H200, measured (tests/bench/NOTES.md): rates of one rank, of two through the host and from
- * device to device. */
+/* Measurements of two H200 (tests/bench/NOTES.md): the rates of one rank, of two through the host,
+ * and of two with copies between devices. */
 static void
 test_two_cards (void)
 {

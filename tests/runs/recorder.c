@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session in the history: as it begins, as it goes on, as it ends, and how it died. */
+/* A session in the history: its begin, its progress, its end, and the end of a killed one. */
 #include "checkpoint.h"
 #include "process.h"
 #include "runrecorder.h"
@@ -50,7 +50,7 @@ small_job (Fixture *f, const char *folder)
   return job;
 }
 
-/* Runs to the end; the session is freed before the recorder when asked. */
+/* Runs to the end; the session is freed before the recorder on request. */
 static void
 run_it (DynoStore *store, const DynoJob *job, gboolean session_first)
 {
@@ -103,7 +103,8 @@ test_finished (Fixture *f, gconstpointer session_first)
   g_assert_cmpuint (g_array_index (epochs, DynoEpochMetrics, 1).step, ==, 8);
 }
 
-/* Values have no metric that selects the best epoch: the loss does, and the first metric is told. */
+/* Runs with values have no metric that selects the best epoch: the loss does, and the first metric
+ * is stored. */
 static void
 test_regression (Fixture *f, gconstpointer data)
 {
@@ -124,8 +125,8 @@ test_regression (Fixture *f, gconstpointer data)
   g_assert_true (run->best_metric > 0 && run->best_metric < 180);
 }
 
-/* An epoch of 80 samples takes 1 s for its steps and 1.5 s besides; the first one, which compiles,
- * longer. */
+/* An epoch of 80 samples takes 1 s for its steps and 1.5 s for other work; the first one, which
+ * compiles, takes longer. */
 static void
 test_time_besides_the_steps (Fixture *f, gconstpointer data)
 {
@@ -172,10 +173,10 @@ test_failed (Fixture *f, gconstpointer data)
   run = only_run (f->store, 1);
   g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FAILED);
   g_assert_nonnull (strstr (run->error, "/nowhere/at/all"));
-  g_assert_null (run->folder); /* nothing is there */
+  g_assert_null (run->folder); /* no folder exists */
 }
 
-/* The folder's run goes on in its entry; a run over it takes the folder from it. */
+/* A resumed run continues its entry; a new run in the folder takes the folder from the entry. */
 static void
 test_resumed (Fixture *f, gconstpointer data)
 {
@@ -209,8 +210,8 @@ test_resumed (Fixture *f, gconstpointer data)
   g_assert_null (run->folder);
 }
 
-/* Epochs that a part has logged and not recorded, as one that was killed may leave them, are
- * recorded by the next part, once. */
+/* Epochs that a part has logged but not recorded, as a killed part may leave them, are recorded by
+ * the next part, once. */
 static void
 test_resumed_after_epochs_that_only_the_log_has (Fixture *f, gconstpointer data)
 {
@@ -239,8 +240,8 @@ test_resumed_after_epochs_that_only_the_log_has (Fixture *f, gconstpointer data)
     }
 }
 
-/* A run that failed and one that was stopped are resumed: the entry has neither the error nor the end
- * of the part before, and the second part's own. */
+/* A failed run and a stopped one are resumed: the entry has neither the error nor the end of the
+ * earlier part, and gets those of the second part. */
 static void
 test_resumed_after_failures (Fixture *f, gconstpointer data)
 {
@@ -286,7 +287,7 @@ has_epochs (DynoStore *store, guint64 epochs)
   return runs && runs->len > 0 && ((DynoStoredRun *) runs->pdata[0])->epochs >= epochs;
 }
 
-/* Kills itself once so many epochs are in the history. */
+/* Kills itself once this number of epochs is in the history. */
 static void
 die_in_run (const char *path, const DynoJob *job, guint64 epochs)
 {
@@ -324,7 +325,7 @@ test_killed (Fixture *f, gconstpointer data)
   g_assert_cmpuint (epochs->len, >=, 2);
 }
 
-/* Of the checkpoint in a folder. */
+/* The number of epochs in the checkpoint of a folder. */
 static guint64
 saved_epochs (const char *folder)
 {
@@ -335,7 +336,7 @@ saved_epochs (const char *folder)
   return g_ascii_strtoull (dyno_safetensors_get_metadata (file, "epoch"), NULL, 10);
 }
 
-/* The test once more in a process whose data folder this is: GLib looks it up one time only. */
+/* Runs the test once more in a process with this data folder, which GLib reads only once. */
 static void
 trap_with_data_home (const char *folder)
 {
@@ -350,8 +351,8 @@ trap_with_data_home (const char *folder)
   g_test_trap_assert_passed ();
 }
 
-/* Finished, resumed and killed, and that again, then resumed to its end: one entry, of the process
- * that has it, with no end of an earlier part, and each epoch once. */
+/* Finished, resumed and killed, twice, then resumed to its end: one entry, with the process that
+ * runs it, without an end of an earlier part, and with each epoch once. */
 static void
 test_killed_twice (Fixture *f, gconstpointer data)
 {
@@ -395,7 +396,7 @@ test_killed_twice (Fixture *f, gconstpointer data)
       g_free (process);
       process = g_strdup (run->process);
     }
-  /* The first epoch that neither has: what was saved may be ahead of what was recorded. */
+  /* The first epoch that neither has: the checkpoint may be ahead of the record. */
   reached = MAX (reached, saved_epochs (folder));
   last = g_strdup_printf ("epochs=%" G_GUINT64_FORMAT, reached + 1);
   test_job_set (job, last, NULL);
@@ -415,8 +416,8 @@ test_killed_twice (Fixture *f, gconstpointer data)
     g_assert_cmpuint (g_array_index (epochs, DynoEpochMetrics, i).epoch, ==, i + 1);
 }
 
-/* An entry whose process is gone is gone on with, also where the session has locked the folder before
- * the recorder looks; one whose process lives is left alone. */
+/* An entry whose process has ended is continued, also if the session has locked the folder before
+ * the recorder checks; an entry with a living process is not changed. */
 static void
 test_locked_by_the_session (Fixture *f, gconstpointer data)
 {
@@ -449,7 +450,7 @@ test_locked_by_the_session (Fixture *f, gconstpointer data)
     }
 }
 
-/* Nowhere to write to: one message, and the training goes on. */
+/* The history cannot be written: there is one message, and training goes on. */
 static void
 test_without (Fixture *f, gconstpointer data)
 {
@@ -466,7 +467,7 @@ test_without (Fixture *f, gconstpointer data)
   g_test_trap_assert_stderr_unmatched ("*not into the history*not into the history*");
 }
 
-/* How many entries of runs lie beside the history. */
+/* The number of run entries beside the history. */
 static guint
 count_late (const char *history)
 {
@@ -494,8 +495,8 @@ check_taken (guint expected_epochs)
   g_assert_cmpuint (count_late (dyno_store_get_path (store)), ==, 0);
 }
 
-/* Another process holds the history, whole or its writing, until the run has ended: the entry lies
- * beside it, and is in it once it is opened again. */
+/* Another process locks the history, for all access or for writing, until the run has ended: the
+ * entry is written beside it, and is added when the history is opened again. */
 static void
 test_locked (Fixture *f, gconstpointer order)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs, searches and rates in the history: what is put in comes back, whole and by its own name. */
+/* Runs, searches and rates in the history: stored values are read back, complete and under their
+ * own names. */
 #include "process.h"
 #include "store-private.h"
 #include "train-test.h"
@@ -53,7 +54,7 @@ count (DynoStore *store, const DynoRunFilter *filter)
   return runs->len;
 }
 
-/* Each setting has another value than its own default one. */
+/* Sets each setting to a value other than its default. */
 static void
 change_all (DynoSettings *settings)
 {
@@ -136,7 +137,7 @@ test_run_comes_back (void)
   back = dyno_store_find_run (store, run->id, NULL);
   g_assert_nonnull (back);
   g_assert_true (dyno_settings_equal (&run->settings, &back->settings));
-  /* Strings one by one; all else as bytes. */
+  /* Strings are compared one by one, all other members as bytes. */
 #define SAME(member)                               \
   g_assert_cmpstr (run->member, ==, back->member); \
   g_free (back->member);                           \
@@ -182,7 +183,7 @@ test_written_again (void)
   g_assert_cmpuint (count (store, NULL), ==, 1);
   back = dyno_store_find_run (store, run->id, NULL);
   g_assert_cmpuint (back->steps, ==, 9);
-  g_assert_cmpstr (back->name, ==, "first"); /* it was given meanwhile */
+  g_assert_cmpstr (back->name, ==, "first"); /* the name was given meanwhile */
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }
@@ -197,7 +198,7 @@ test_tags (void)
 
   put (store, run);
   g_assert_true (dyno_store_tag_run (store, run->id, " baseline,, for the paper ,baseline", NULL));
-  put (store, run); /* as its recorder goes on to do */
+  put (store, run); /* its recorder goes on writing */
   back = dyno_store_find_run (store, run->id, NULL);
   g_assert_cmpstr (back->tags, ==, "baseline, for the paper");
   g_assert_true (dyno_store_tag_run (store, run->id, " , ", NULL));
@@ -210,7 +211,7 @@ test_tags (void)
   test_remove_tree (folder);
 }
 
-/* What was read before is written again: name, tags and epochs are as they were. */
+/* A deleted run is written again as it was read: with its name, tags and epochs. */
 static void
 test_undelete (void)
 {
@@ -267,7 +268,7 @@ test_ids (void)
 static void
 test_filter (void)
 {
-  static const char odd[] = "/data/\xff\xfe/x"; /* no UTF-8 */
+  static const char odd[] = "/data/\xff\xfe/x"; /* not UTF-8 */
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoStore) store = open_store (folder);
   g_autoptr (DynoStoredRun) a = make_run ("mlp", odd, odd), b = make_run ("resnet18", "/b", "/r");
@@ -283,7 +284,7 @@ test_filter (void)
   g_assert_cmpstr (((DynoStoredRun *) runs->pdata[0])->data, ==, odd);
   g_ptr_array_unref (runs);
   runs = dyno_store_list_runs (store, &(DynoRunFilter){ .limit = 1 }, NULL);
-  g_assert_cmpint (((DynoStoredRun *) runs->pdata[0])->id, ==, b->id); /* the newest */
+  g_assert_cmpint (((DynoStoredRun *) runs->pdata[0])->id, ==, b->id); /* the newest one */
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }
@@ -304,7 +305,7 @@ test_folder_has_one_run (void)
   dyno_stored_run_free (back);
   back = dyno_store_find_run (store, b->id, NULL);
   g_assert_cmpstr (back->folder, ==, "/runs/1");
-  /* the first takes it again */
+  /* the first run takes the folder again */
   put (store, a);
   g_assert_true (dyno_store_claim_folder (store, a, NULL));
   dyno_stored_run_free (back);
@@ -349,11 +350,11 @@ test_killed_is_seen (void)
   g_assert_cmpint (state_of (store, run, own), ==, DYNO_RUN_STATE_RUNNING);
   g_assert_false (dyno_store_delete_run (store, run->id, &error));
   g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
-  /* The number is another process' now; the machine was started anew. */
+  /* Another process has this number now; and the machine was restarted. */
   g_assert_cmpint (state_of (store, run, later), ==, DYNO_RUN_STATE_KILLED);
   g_assert_cmpint (state_of (store, run, other_boot), ==, DYNO_RUN_STATE_KILLED);
-  /* Another machine's cannot be asked for, nor can a container's, whose numbers mean other
-   * processes here: it is heard of, or not. */
+  /* A process of another machine cannot be queried, nor can one of a container, whose numbers mean
+   * other processes here: only its signs of life count. */
   contained = g_strdup_printf ("%s %s %s 1%s %s", parts[0], parts[1], parts[2], parts[3], parts[4]);
   g_assert_cmpint (dyno_process_find (own), ==, DYNO_PROCESS_ALIVE);
   g_assert_cmpint (dyno_process_find (contained), ==, DYNO_PROCESS_UNKNOWN);
@@ -368,7 +369,7 @@ test_killed_is_seen (void)
   test_remove_tree (folder);
 }
 
-/* A process that has ended is gone, also before its parent asks for its exit status. */
+/* An ended process counts as gone, also before its parent reads its exit status. */
 static void
 test_process_without_parent_s_heed (void)
 {
@@ -400,8 +401,8 @@ test_process_without_parent_s_heed (void)
   close (said[1]);
 }
 
-/* What is done again, by a run that was set back or a search that goes on, takes the place of what
- * was there, and nothing else's. */
+/* Repeated epochs of a run that was set back, and repeated trials of a resumed search, replace the
+ * earlier ones, and no others. */
 static void
 test_done_again (void)
 {
@@ -504,7 +505,8 @@ test_searches_apart (void)
 
 /* --- the best epoch --------------------------------------------------------------------------- */
 
-/* As a session has it: the metric, of equal values the loss, of equal losses the earlier. */
+/* The order is that of a session: the metric, for equal values the loss, for equal losses the
+ * earlier epoch. */
 static void
 test_best (void)
 {
@@ -558,7 +560,7 @@ test_rate (void)
   run->samples_per_s = 1234;
   put (store, run);
   g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
-  test_job_set (job, "lr=0.001", "epochs=99", "seed=8", NULL); /* the rate is the same */
+  test_job_set (job, "lr=0.001", "epochs=99", "seed=8", NULL); /* these do not change the rate */
   g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
   g_assert_true (isnan (dyno_store_find_rate (store, job, &device, 6)));
   g_assert_true (isnan (dyno_store_find_rate (store, job, &other, 5)));
@@ -604,7 +606,7 @@ test_search (void)
   trial.samples_per_s = (double) NAN;
   trial.text = "it did not fit";
   g_assert_true (dyno_store_add_trial (store, id, &trial, &error));
-  /* A trial's rate is remembered as that of a run is. */
+  /* A trial's rate is stored as that of a run is. */
   g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 50);
   searches = dyno_store_list_searches (store, 0, &error);
   search = searches->pdata[0];
@@ -651,7 +653,7 @@ test_search (void)
   g_autoptr (DynoStoredSearch) unnamed = dyno_store_find_search (store, id, &error);
   g_assert_null (unnamed->name);
   g_assert_cmpuint (unnamed->n_trials, ==, 2);
-  /* With its trials, whose rates are forgotten; no other goes with it. */
+  /* Deleting a search deletes its trials, whose rates are forgotten, and no other search. */
   other = dyno_store_begin_search (store, job, &device, 5, NULL, &error);
   g_assert_true (dyno_store_delete_search (store, id, &error));
   g_assert_false (dyno_store_delete_search (store, id, &error));
@@ -668,8 +670,8 @@ test_search (void)
   test_remove_tree (folder);
 }
 
-/* A trial says by its text that its cache was still being filled: a run of these settings is faster.
- * What a race tells has words too. */
+/* The text of a trial states that its cache was still being filled, so a run with these settings is
+ * faster.  The results of a race have texts too. */
 static void
 test_filling (void)
 {
@@ -699,13 +701,13 @@ test_filling (void)
   test_remove_tree (folder);
 }
 
-/* A ceiling is found by the settings that it depends on, and by no others. */
+/* A ceiling is found by the settings that it depends on, and not by others. */
 static void
 test_ceilings (void)
 {
   static const struct {
     const char *change;
-    gboolean loader, gpu; /* it is still found */
+    gboolean loader, gpu; /* whether it is still found */
   } cases[] = {
     { "lr=0.5", TRUE, TRUE },         { "workers=7", FALSE, TRUE },
     { "cache=true", FALSE, TRUE },    { "batch_size=8", TRUE, FALSE },
@@ -731,7 +733,7 @@ test_ceilings (void)
   trial = (DynoStoreTrial){ .number = 2, .stage = "gpu", .outcome = "ok", .samples_per_s = 70 };
   trial.settings = job->settings;
   g_assert_true (dyno_store_add_trial (store, id, &trial, NULL));
-  /* what was not measured to its end tells nothing */
+  /* an incomplete measurement has no ceiling */
   trial = (DynoStoreTrial){ .number = 3, .stage = "gpu", .outcome = "oom", .samples_per_s = 90 };
   trial.settings = job->settings;
   g_assert_true (dyno_store_add_trial (store, id, &trial, NULL));
@@ -774,7 +776,7 @@ test_titles_and_jobs (void)
   job = dyno_stored_run_get_job (run);
   g_assert_cmpstr (job->data, ==, "builtin:shapes?size=8");
   g_assert_cmpint (job->settings.batch_size, ==, 11);
-  g_assert_null (job->out_dir); /* it is another run */
+  g_assert_null (job->out_dir); /* the job is another run */
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The batcher on a made-up engine, which notes its batches and computes 2 x a sample, and whose
- * collecting waits for a gate.  No test depends on time: a delay is so long that it never ends, or
- * none. */
+/* The batcher with a made-up engine, which records its batches, computes 2 x a sample, and waits
+ * for a gate when it collects.  No test depends on time: a delay is either so long that it never
+ * ends, or zero. */
 #include "batcher.h"
 #include <string.h>
 
@@ -12,8 +12,8 @@ typedef struct {
   GMutex mutex;
   GCond cond;
   gboolean open;      /* the gate */
-  GString *batches;   /* "1 4 4": sizes, in order; "(2)" where submitting failed */
-  GString *done;      /* "abc": jobs in the order in which they were done */
+  GString *batches;   /* "1 4 4": sizes, in order; "(2)" if submitting failed */
+  GString *done;      /* "abc": jobs in the order of completion */
   GString *in_flight; /* batches in flight at each collect */
   guint n_done, n_lost, n_batches_told;
   guint64 n_samples_told;
@@ -182,7 +182,7 @@ make (Engine *e, const DynoBatchEngine *klass, guint32 max_batch, gint64 delay_u
   return dyno_batcher_new (&params, klass, e);
 }
 
-/* Samples 10 x number, 10 x number + 1 ... */
+/* The samples are 10 x number, 10 x number + 1 ... */
 static void
 push (DynoBatcher *batcher, Engine *e, Job *job, guint number, guint32 n)
 {
@@ -209,7 +209,8 @@ check_outputs (const Job *job)
     g_assert_cmpfloat (job->outputs[i], ==, 2 * (float) job->samples[i]);
 }
 
-/* The first job is alone in its batch; those that come while it is computed share the next ones. */
+/* The first job has a batch of its own; jobs that arrive while it is computed share the next
+ * ones. */
 static void
 test_order_and_splitting (void)
 {
@@ -222,7 +223,7 @@ test_order_and_splitting (void)
   push (batcher, &e, &jobs[0], 0, sizes[0]);
   g_mutex_lock (&e.mutex);
   while (e.in_flight->len == 0)
-    g_cond_wait (&e.cond, &e.mutex); /* until the first is being collected */
+    g_cond_wait (&e.cond, &e.mutex); /* until the first batch is being collected */
   g_mutex_unlock (&e.mutex);
   for (guint i = 1; i < G_N_ELEMENTS (sizes); i++)
     push (batcher, &e, &jobs[i], i, sizes[i]);
@@ -238,7 +239,7 @@ test_order_and_splitting (void)
   engine_clear (&e);
 }
 
-/* Nothing is submitted before the batch is full, where the delay never ends. */
+/* With an endless delay, nothing is submitted before the batch is full. */
 static void
 test_waits_for_a_full_batch (void)
 {
@@ -257,7 +258,7 @@ test_waits_for_a_full_batch (void)
   engine_clear (&e);
 }
 
-/* And after its delay a request goes without one. */
+/* After the delay a request is submitted in a batch that is not full. */
 static void
 test_delay_ends (void)
 {
@@ -322,7 +323,7 @@ test_lengths (void)
   engine_clear (&e);
 }
 
-/* A place is taken from its reservation until the job is done, or until it is released. */
+/* A place is occupied from its reservation until the job is done, or until it is released. */
 static void
 test_full_queue (void)
 {
@@ -354,7 +355,7 @@ test_full_queue (void)
   engine_clear (&e);
 }
 
-/* Work that is queued when the end comes is done, without waiting for a delay or a full batch. */
+/* Work that is queued at the end is done, without waiting for a delay or a full batch. */
 static void
 test_stop_finishes_the_queue (void)
 {
@@ -378,8 +379,8 @@ test_stop_finishes_the_queue (void)
   engine_clear (&e);
 }
 
-/* The jobs of a batch that fails get its error, once each, and what waits of them is dropped; the
- * others do not notice. */
+/* The jobs of a failed batch get its error, once each, and their waiting parts are dropped; the
+ * other jobs are not affected. */
 static void
 check_failure (gboolean at_submit)
 {
@@ -420,7 +421,7 @@ test_failing_collect (void)
   check_failure (FALSE);
 }
 
-/* With two flights, both parts of a job may fail: it is done once. */
+/* With two batches in flight, both parts of a job may fail: the job is done once. */
 static void
 test_failure_of_two_flights (void)
 {
@@ -443,7 +444,7 @@ test_failure_of_two_flights (void)
   engine_clear (&e);
 }
 
-/* A job of two flights that fail differently keeps the error that came first. */
+/* A job of two batches that fail differently keeps the first error. */
 static void
 test_first_error_of_two_flights (void)
 {
@@ -466,7 +467,7 @@ test_first_error_of_two_flights (void)
   engine_clear (&e);
 }
 
-/* After a loss everything fails, now and later. */
+/* After a device loss all jobs fail, present and later ones. */
 static void
 test_loss (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and answers of the protocol: valid ones in all their forms, and hostile ones, each of
- * which is refused by a message that names the field. */
+/* Requests and answers of the protocol: valid ones in all forms, and hostile ones, each of which is
+ * refused with a message that names the field. */
 #include "serve-test.h"
 #include <math.h>
 #include <string.h>
@@ -59,7 +59,7 @@ test_binary (void)
     }
 }
 
-/* A file by itself, in base64, and as binary data, of which two make two samples. */
+/* An image file as the body, in base64, and as binary data, where two files make two samples. */
 static void
 test_image_files (void)
 {
@@ -93,7 +93,8 @@ test_image_files (void)
   g_assert_cmpmem (request->samples + 12, 12, pixels, sizeof pixels);
 }
 
-/* Pixels of another size become what a file with them becomes, for each number of channels. */
+/* Pixels of another size are prepared as a file with these pixels is, for each number of
+ * channels. */
 static void
 test_pictures_are_prepared_as_files (void)
 {
@@ -152,7 +153,7 @@ test_numbers (void)
   g_assert_cmpmem (tokens->samples, tokens->size_bytes, words, sizeof words);
 }
 
-/* Each sample is filled up to the longest, and has its length. */
+/* Each sample is padded to the longest one, and has its length. */
 static void
 test_sequences (void)
 {
@@ -314,7 +315,7 @@ test_hostile (void)
     }
 }
 
-/* A body that is cut anywhere is refused, and nothing past it is read. */
+/* A body that is truncated anywhere is refused, and nothing past it is read. */
 static void
 test_cut_bodies (void)
 {
@@ -358,7 +359,7 @@ test_hostile_headers (void)
   g_clear_error (&error);
 }
 
-/* A small file that declares a huge picture is refused by its header. */
+/* A small file that declares a huge picture is refused because of its header. */
 static void
 test_picture_bomb (void)
 {
@@ -434,7 +435,7 @@ test_answers (void)
                 "[\"0.5:1:bee \\\"b\\\"\", \"0.25:0:ant\"]}]}");
 }
 
-/* The JSON says how many bytes of each output follow it. */
+/* The JSON has the number of bytes of each output that follows it. */
 static void
 test_binary_answer (void)
 {
@@ -460,7 +461,7 @@ test_binary_answer (void)
                    11);
 }
 
-/* One output may be binary, whatever the others are. */
+/* Each output may be binary or JSON, independently of the others. */
 static void
 test_mixed_answer (void)
 {

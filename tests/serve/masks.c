@@ -50,7 +50,8 @@ test_mask_answers (void)
                    sizeof two_masks);
 }
 
-/* An image file is answered by the shares, and by words on the mask; or by the mask of its size. */
+/* An image file is answered with the shares and a text on the mask, or with the mask in the size of
+ * the image. */
 static void
 test_mask_of_a_file (void)
 {

@@ -174,7 +174,7 @@ has_line (const char *text, const char *line)
   g_assert_true (g_strv_contains ((const char *const *) lines, line));
 }
 
-/* Buckets are cumulative, and their bounds belong to them. */
+/* Buckets are cumulative, and each has the right bound. */
 static void
 test_metrics (void)
 {

@@ -88,7 +88,7 @@ test_request (const DynoSignature *signature, const char *json, const void *bina
 {
   gsize length = strlen (json);
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
-  /* Exactly as long as the body: a sanitizer sees what is read past it. */
+  /* Exactly the size of the body, so that a sanitizer detects reads past it. */
   g_autofree guint8 *body = g_malloc (MAX (length + binary_size, 1));
 
   memcpy (body, json, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The server on a made-up engine, which computes 2 x a sample, with clients in threads of this
- * process: several threads read and write HTTP at the same time.  No test depends on time. */
+/* The server with a made-up engine, which computes 2 x a sample, and with clients in threads of
+ * this process: several threads read and write HTTP at the same time.  No test depends on time. */
 #include "serve-test.h"
 #include "server.h"
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 typedef struct {
   GMutex mutex;
   GCond cond;
-  gboolean open;                  /* the gate of collecting */
-  guint n_submitted, n_collected; /* samples */
+  gboolean open;                  /* the gate for collecting */
+  guint n_submitted, n_collected; /* numbers of samples */
   float flight[64][2];
   guint32 n;
 } Engine;
@@ -58,7 +58,7 @@ engine_is_lost (const GError *error)
 
 static const DynoBatchEngine engine_class = { 1, engine_submit, engine_collect, engine_is_lost };
 
-/* A server, and clients that end it. */
+/* A server with its clients. */
 typedef struct {
   Engine engine;
   DynoSignature signature;
@@ -126,7 +126,7 @@ connect_client (Fixture *f)
   return connection;
 }
 
-/* Reads an answer with all of its body. */
+/* Reads an answer including all of its body. */
 static char *
 read_answer (GInputStream *stream)
 {
@@ -269,7 +269,7 @@ drive_stop (gpointer data)
   return NULL;
 }
 
-/* All requests that are with the engine as the server is stopped, on connections of all threads, are
+/* All requests that the engine has when the server is stopped, on connections of all threads, are
  * answered before it ends. */
 static void
 test_stop_answers_what_was_accepted (void)
@@ -294,7 +294,8 @@ drive_left (gpointer data)
   return NULL;
 }
 
-/* Connections that are on their way to a thread, or that no request came on, hold nothing up. */
+/* Connections that are being passed to a thread, or that have sent no request, do not delay the
+ * stop. */
 static void
 test_stop_with_idle_connections (void)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""One card that is not here, on its own driver: cards.py CARD-SCRIPT CARD DYNOCTL.
+"""Tests of a card that is not present, with its real driver: cards.py CARD-SCRIPT CARD DYNOCTL.
 
-Every variant of the kernels compiles, what a step takes spills nothing, every workload runs
-through, and plan says what then happens.  Nothing is computed, so that no value is looked at, and
-Dyno's test of each variant before its first use, which all would fail, is off."""
+Every variant of the kernels compiles, the kernels of a step spill no registers, every workload runs
+to its end, and plan predicts the outcome.  Nothing is computed, so no value is checked, and Dyno's
+test of each variant before its first use, which all would fail, is off."""
 import json
 import os
 import shutil
@@ -15,14 +15,15 @@ import unittest
 SCRIPT, CARD, DYNOCTL = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
 SHAPES = ['--data', 'builtin:shapes?size=32&samples=64', '--model', 'simplecnn', '--set', 'model.width=0.25',
           '--set', 'batch_size=8']
-# A batch of 4 goes into the smallest card here, one of 512 into none.  Nothing between: the shim
-# has 4 GiB in all, whatever the card.
+# A batch of 4 fits the smallest of these cards, one of 512 fits none.  There is none in between,
+# since the shim has 4 GiB in total for any card.
 BIG = ['--data', 'synthetic:224x224x3?samples=4096', '--model', 'resnet50', '--set', 'autotune=false']
-# Each has kernels that no other has; the rest of bench's workloads repeat them in other sizes.
+# Each has kernels that no other has; the other workloads of bench repeat them in other sizes.
 WORKLOADS = ('simplecnn32', 'resnet50', 'mobilenetv2', 'efficientnet_b0', 'densenet121', 'convnext_tiny', 'vit_small', 'cnnlstm')
-# Those that run without AMP too, where a card has it: for time.
+# These also run without AMP on cards with AMP; not all do, to save time.
 PLAIN = ('resnet50', 'vit_small', 'cnnlstm')
-# Submissions are never marked done, so what waits for them is left at the end: the shim's doing.
+# Submissions are never marked as done, so objects that wait for them are left at the end; this is
+# due to the shim.
 SHIM_SAYS = ('has not been destroyed',)
 
 
@@ -54,7 +55,7 @@ class Card(unittest.TestCase):
         return ['fp32', 'amp'] if self.device()['fp16'] else ['fp32']
 
     def test_device(self):
-        """The card's driver, and not a CPU; its processors are known."""
+        """The device is the card's driver, and not a CPU; its number of processors is known."""
         device = self.device()
         self.assertFalse(device['software'], device)
         self.assertGreater(device['processors'], 0)
@@ -74,7 +75,7 @@ class Card(unittest.TestCase):
                 self.assertIn(said['subgroup_size'], (32,) if 'MATRIX' in kernel['macros'] else (32, 64), kernel)
 
     def test_kernels(self):
-        """Every variant compiles; what is chosen untimed spills nothing."""
+        """Every variant compiles; the variants that are chosen without timing spill nothing."""
         events = self.lines('kernels', '--stats', '--json', '--model', 'resnet18', '--batch', '32')
         variants = [e for e in events if e['event'] == 'variant']
         self.assertGreater(len(variants), 10)
@@ -84,7 +85,8 @@ class Card(unittest.TestCase):
         self.check_kernels(self.lines('kernels', '--stats', '--json', '--model', 'mobilenetv2', '--batch', '32'))
 
     def test_workloads(self):
-        """Each in a process of its own: what a submission holds is never given back by the shim, nor its memory."""
+        """Each workload has a process of its own: the shim never releases the objects of a
+        submission, nor their memory."""
         modes = self.modes()
         for mode in modes:
             for workload in WORKLOADS if mode == modes[-1] else PLAIN:
@@ -98,7 +100,7 @@ class Card(unittest.TestCase):
             self.check_search()
 
     def check_search(self):
-        """The shim's steps end and count nothing: a search runs them, and says that of each."""
+        """The shim's steps end without a result: a search runs them, and reports that for each."""
         events = self.lines('tune', *SHAPES, '--minutes', '3', '--out', 'tuned', '--json', expect=1)
         measured = [e for e in events if e['event'] in ('trial', 'ceiling')]
         kinds = {e.get('of', e.get('stage')) for e in measured}
@@ -118,12 +120,13 @@ class Card(unittest.TestCase):
         return said
 
     def test_plan_says_what_happens(self):
-        """Training ends as plan says: through one step, with 6 for want of memory, in micro-batches."""
+        """Training ends as plan predicts: after one step, with exit code 6 for lack of memory, or
+        in micro-batches."""
         small = [*BIG, '--set', 'amp=false', '--set', 'batch_size=4']
         self.assertNotIn('micro-batches', self.plan_and_train('fits', *small))
         large = [*BIG, '--set', 'amp=false', '--set', 'batch_size=512']
         self.assertIn('does not fit', self.plan_and_train('refused', *large, '--set', 'memory.shrink=false', expect=6))
-        # 16 samples take more than 1 GB, 8 take less, and the shim has that on every card.
+        # 16 samples take more than 1 GB, 8 take less, and the shim has 1 GB for every card.
         shrunk = [*BIG, '--set', 'amp=false', '--set', 'batch_size=16', '--set', 'vram_budget=1GB']
         self.assertIn('micro-batches', self.plan_and_train('shrunk', *shrunk))
 

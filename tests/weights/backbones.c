@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Start weights of models of pixels: a classifier's file fills the backbone, and the rest starts anew;
- * a file of the whole model with other classes, whose last layer may be two; and one that has more. */
+/* Start weights of models with a class for each pixel: a classifier's file fills the backbone, and
+ * the rest is initialised; a file of the whole model with other classes, whose last layer may be
+ * two; and a file with additional tensors. */
 #include "file.h"
 #include "network.h"
 #include "train-error.h"
@@ -27,15 +28,15 @@ build (const char *model, guint32 n_outputs, double width)
   return graph;
 }
 
-/* Values of a parameter in a file, which depend on its name and its place. */
+/* The values of a parameter in a file, which depend on its name and the index. */
 static float
 value_of (const char *name, guint64 i)
 {
   return (float) (g_str_hash (name) % 1000) + (float) (i % 512) / 512;
 }
 
-/* A file of a model's weights, with prefix before their names; only: those of names that begin so; more:
- * one tensor beside them, or NULL. */
+/* Writes a file of a model's weights, with prefix before their names; only: the prefix of the names
+ * that are written; more: an additional tensor, or NULL. */
 static DynoSafetensors *
 write_weights (const char *model, guint32 n_outputs, const char *prefix, const char *only,
                const char *more)
@@ -87,8 +88,8 @@ untouched (DynoGraph *graph)
   return weights;
 }
 
-/* Each parameter under `ours` has the values of the same name under `theirs`; the others have none but
- * with all those of their own name.  Returns the number of the first. */
+/* Each parameter under `ours` has the values of the same name under `theirs`; the others have
+ * values only where those of their own names were given.  Returns the number of the former. */
 static guint
 check_values (DynoGraph *graph, const DynoWeights *weights, const char *ours, const char *theirs)
 {
@@ -151,7 +152,7 @@ test_classifiers (void)
     }
 }
 
-/* Only the encoder of the same model; its last layer and decoder are not there. */
+/* The file has only the encoder of the same model, without its last layer and decoder. */
 static void
 test_encoder_only (void)
 {
@@ -167,8 +168,8 @@ test_encoder_only (void)
   check_values (graph, weights, "encoder.", "encoder.");
 }
 
-/* A classifier's file is no whole model for prediction; of another width its tensors do not fit; and
- * a part of the decoder is not enough. */
+/* A classifier's file is not a whole model for prediction; a file of another width has other
+ * shapes; and a part of the decoder is not enough. */
 static void
 test_refused (void)
 {
@@ -198,7 +199,7 @@ test_refused (void)
   g_assert_nonnull (strstr (error->message, "it has no tensor “decoder.blocks.0.conv1.0.weight”"));
 }
 
-/* The second loss of torchvision's files is not a part of the model. */
+/* The auxiliary classifier in torchvision's files is not part of the model. */
 static void
 test_auxiliary (void)
 {
@@ -217,8 +218,8 @@ test_auxiliary (void)
                     dyno_graph_get_parameters (graph)->len);
 }
 
-/* Other classes: both of the layers whose outputs are added start anew, or take the rows of classes
- * of the same names. */
+/* Other classes: both layers whose outputs are added are initialised, or take the rows of classes
+ * with the same names. */
 static void
 test_two_layers (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The best epoch and the early stop: ties, and epochs after a best one. */
+/* The best epoch and the early stop: ties, and epochs after the best one. */
 #include "bestepoch.h"
 #include <math.h>
 
@@ -50,7 +50,8 @@ test_loss (void)
   check_epochs (epochs, G_N_ELEMENTS (epochs), NULL);
 }
 
-/* The metric first; of equal ones the loss, against that of the best epoch and not of the first. */
+/* The metric decides first; for equal values the loss, compared with that of the best epoch and not
+ * of the first. */
 static void
 test_metric (void)
 {
@@ -64,7 +65,7 @@ test_metric (void)
   check_epochs (epochs, G_N_ELEMENTS (epochs), &lower);
 }
 
-/* A metric that has no number is never better, and the first one that has is. */
+/* A NaN metric is never better, and the first finite one is. */
 static void
 test_metric_without_a_number (void)
 {
@@ -75,7 +76,7 @@ test_metric_without_a_number (void)
   check_epochs (epochs, G_N_ELEMENTS (epochs), &higher);
 }
 
-/* A best epoch whose weights are gone: those after it are compared among themselves. */
+/* The weights of the best epoch are lost: later epochs are compared with each other only. */
 static void
 test_forgotten (void)
 {
@@ -110,7 +111,7 @@ test_forgotten (void)
 
 typedef struct {
   double value;
-  gboolean gain, stalled; /* after it, with patience 2 */
+  gboolean gain, stalled; /* after this epoch, with patience 2 */
 } Gain;
 
 static void
@@ -137,7 +138,7 @@ check_gains (const Gain *gains, guint n, const DynoMetricInfo *selecting, double
     }
 }
 
-/* Small gains add up against the last real one; each real one starts the patience anew. */
+/* Small gains add up relative to the last real gain; each real gain restarts the patience. */
 static void
 test_gains (void)
 {

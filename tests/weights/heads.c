@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last layer of a network of an ONNX file: its outputs are rows of the weight in a linear layer
- * and a convolution, and columns where a matrix product has (inputs, outputs). */
+/* The last layer of an imported network: its outputs are rows of the weight in a linear layer and a
+ * convolution, and columns in a matrix product, whose weight is (inputs, outputs). */
 #include "file.h"
 #include "graph-private.h"
 #include "network.h"
@@ -117,7 +117,7 @@ build (const Kind *kind, guint32 n_outputs, DynoMode mode, DynoLoss loss)
   return graph;
 }
 
-/* Element i of the weight, of n outputs, is of this output. */
+/* The output to which element i of the weight belongs, with n outputs. */
 static guint
 output_of (const Kind *kind, guint i, guint n)
 {
@@ -155,7 +155,7 @@ write_weights (const Kind *kind)
   return file;
 }
 
-/* Output 0 of two is output 2 of the file; output 1 is none of it. */
+/* Output 0 of two is output 2 of the file; output 1 is not in the file. */
 static void
 test_rows (void)
 {
@@ -197,7 +197,7 @@ test_rows (void)
     }
 }
 
-/* Values in the data's unit: each output by its own deviation, and back. */
+/* Values in the unit of the data: each output is scaled by its own deviation, and back. */
 static void
 test_fold (void)
 {

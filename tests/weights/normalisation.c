@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* data.normalise=weights: where its numbers come from, and where they stay. */
+/* data.normalise=weights: the source of its numbers, and where they are stored. */
 #include "checkpoint.h"
 #include "train-test.h"
 #include "weightsinfo.h"
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* 64 samples, 4 steps an epoch; its own mean is 0.33, its deviation 0.25. */
+/* 64 samples, 4 steps per epoch; their own mean is 0.33, the deviation 0.25. */
 #define SHAPES "builtin:shapes?size=16&samples=64&classes=3"
 
 static const char *const theirs[] = { "outputs",
@@ -44,7 +44,7 @@ new_job (const char *weights, const char *normalise)
   return job;
 }
 
-/* Weights of one step, as `name` in folder; metadata NULL: Dyno's own. */
+/* Writes the weights after one step as `name` in folder; metadata NULL: Dyno's own. */
 static char *
 write_weights (const char *folder, const char *name, const char *const *metadata)
 {
@@ -68,7 +68,7 @@ write_weights (const char *folder, const char *name, const char *const *metadata
   return path;
 }
 
-/* What weights that a run saved say of their input. */
+/* The normalisation in the weights of a run. */
 static DynoNormalisation
 read_normalisation (const char *path)
 {
@@ -85,7 +85,7 @@ first_loss (const TestRun *run)
   return g_array_index (run->losses, double, 0);
 }
 
-/* What is fed, and what the saved weights say: the file's, to the bit. */
+/* The input is normalised with the file's numbers, which the saved weights have too, exactly. */
 static void
 test_of_the_weights (void)
 {
@@ -107,7 +107,7 @@ test_of_the_weights (void)
   g_assert_true (test_has_warning (&other, "were made for bytes / 255, less mean 0.1 "));
   g_assert_true (test_has_warning (&other, "; data.normalise=weights feeds theirs"));
   g_assert_cmpfloat (first_loss (&run), !=, first_loss (&other));
-  /* Where they say what the data set advises, it is the same run. */
+  /* If the file has the numbers that the data set advises, the run is the same. */
   test_run_good (&again, same);
   test_run_good (&once, expected);
   g_assert_cmpmem (again.losses->data, again.losses->len * sizeof (double), once.losses->data,
@@ -148,7 +148,8 @@ assert_refused (const DynoJob *job, DynoTrainError code, const char *word, const
     g_error ("“%s” says neither %s nor %s", run.error->message, word, step);
 }
 
-/* No weights; weights that say nothing, with and without a file beside them; of another input. */
+/* Refused: no weights; weights without the numbers, with and without a file beside them; weights
+ * for another input. */
 static void
 test_refused (void)
 {
@@ -184,7 +185,7 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* The checkpoint has the numbers: the file may be gone. */
+/* The checkpoint has the numbers, so the file may be missing. */
 static void
 test_resumes_without_the_file (void)
 {
@@ -211,7 +212,7 @@ test_resumes_without_the_file (void)
   test_remove_tree (folder);
 }
 
-/* A run that was normalised otherwise has no numbers to go on with, but for a file that is named. */
+/* A run with another normalisation has no numbers to resume with, unless a file is named. */
 static void
 test_resumed_otherwise (void)
 {

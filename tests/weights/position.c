@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The position of a run in the metadata of its checkpoint; and whose weights they are. */
+/* The position of a run in the metadata of its checkpoint, and the identity of weights. */
 #include "checkpoint.h"
 #include "job-test.h"
 #include <math.h>
@@ -20,8 +20,8 @@ metadata_of (const DynoPosition *position)
 }
 
 /* Each word of the position is a finite number as a double and, as an integer, one that no double
- * holds: whatever member is added and not saved, or saved as the other type, is not there
- * afterwards.  Twice, since a second position must leave nothing of the first. */
+ * can represent: a member that is added but not saved, or saved as the other type, is lost.  Twice,
+ * since a second position must keep nothing of the first. */
 static void
 test_every_member (void)
 {
@@ -59,7 +59,7 @@ test_every_member (void)
     }
 }
 
-/* Values that have no number, and those that are large or not whole. */
+/* NaN, infinities, and values that are large or no integers. */
 static void
 test_special_values (void)
 {
@@ -83,7 +83,7 @@ test_special_values (void)
   g_assert_cmpuint (read.epoch, ==, 0);
 }
 
-/* What earlier versions did not write is 0 or no number; all else is asked for by its name. */
+/* Values that earlier versions did not write are 0 or NaN; all others are required by name. */
 static void
 test_missing (void)
 {
@@ -118,7 +118,7 @@ test_missing (void)
     }
 }
 
-/* Whose weights they are follows from every setting that they depend on, and from no other. */
+/* The identity of weights follows from every setting that they depend on, and from no other. */
 static void
 test_weights (void)
 {
@@ -130,7 +130,7 @@ test_weights (void)
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *value = test_other_value (&table[i]);
-      /* what is trained longer is the same run */
+      /* longer training is the same run */
       gboolean same = table[i].same_weights || g_str_equal (table[i].key, "epochs");
 
       dyno_settings_init (&job->settings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights that others trained, as training and prediction take them: their names, their types, what
- * they say of themselves. */
+/* Weights that others trained, in training and prediction: their names, their types, their
+ * metadata. */
 #include "classrows.h"
 #include "network.h"
 #include "timmnames.h"
@@ -14,8 +14,8 @@
 
 /* --- timm's names ----------------------------------------------------------------------------- */
 
-/* A file while it is made: tensors under timm's names, each full of a number of its own, and that
- * number by torchvision's name. */
+/* A file being made: tensors under timm's names, each filled with its own number, and that number
+ * by torchvision's name. */
 typedef struct {
   GArray *tensors;
   GPtrArray *owned;   /* names and data */
@@ -76,8 +76,8 @@ add_norm (Timm *timm, const char *module, const char *theirs, const char *ours, 
     add_member (timm, whole, ours, members[i], 1, &c);
 }
 
-/* A block of timm's; ours: torchvision's name before its numbers.  Without an expansion it is
- * DepthwiseSeparableConv, else InvertedResidual. */
+/* Adds a block of timm's; ours: torchvision's name before its numbers.  Without an expansion it is
+ * DepthwiseSeparableConv, otherwise InvertedResidual. */
 static void
 add_block (Timm *timm, const char *module, const char *ours, guint expand, guint kernel, guint in,
            guint out, gboolean squeeze)
@@ -105,8 +105,8 @@ add_block (Timm *timm, const char *module, const char *ours, guint expand, guint
       add_conv (timm, module, "se.conv_expand", NAME ("%u.fc2", ours, at), wide, in / 4, 1, TRUE);
       at++;
     }
-  /* torchvision's last convolution of a block has no activation: in MobileNetV2 no module of its
-   * own either. */
+  /* torchvision's last convolution of a block has no activation, and in MobileNetV2 is no module of
+   * its own either. */
   add_conv (timm, module, expand > 1 ? "conv_pwl" : "conv_pw",
             squeeze ? NAME ("%u.0", ours, at) : NAME ("%u", ours, at), out, wide, 1, FALSE);
   add_norm (timm, module, expand > 1 ? "bn3" : "bn2",
@@ -163,8 +163,8 @@ build (const char *model, guint n_classes)
   return graph;
 }
 
-/* Every tensor of timm's file is where torchvision has it, and none is left; of other classes than
- * the model all but the last layer. */
+/* Every tensor of timm's file gets torchvision's name, and none is left; with other classes than
+ * the model's, all but the last layer. */
 static void
 check_timm (gboolean efficientnet, const char *prefix, guint n_classes, guint n_tensors)
 {
@@ -224,7 +224,7 @@ test_timm_efficientnet_b0 (void)
   check_timm (TRUE, "model.", 3, 311);
 }
 
-/* ViT-B has torchvision's names, ViT-Small timm's: one to one. */
+/* ViT-B has torchvision's names, ViT-Small timm's, which map one to one. */
 static void
 test_timm_vit (void)
 {
@@ -254,7 +254,7 @@ test_timm_vit (void)
   g_assert_cmpstr (hidden, ==, "blocks.2.mlp.fc1.bias");
 }
 
-/* Names that look like these, and are none. */
+/* Names that resemble timm's, and are not. */
 static void
 test_timm_other_names (void)
 {
@@ -331,7 +331,7 @@ test_timm_models (void)
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* 0.5, -2, the least and the largest normal number of each type, and one between two floats. */
+/* 0.5, -2, the smallest and the largest normal number of each type, and one between two floats. */
 static void
 test_values_of_other_types (void)
 {
@@ -380,7 +380,7 @@ test_values_of_other_types (void)
   test_remove_tree (folder);
 }
 
-/* A number that is none makes every output none: the file is refused, and the tensor named. */
+/* A NaN makes every output NaN: the file is refused, and the tensor named. */
 static void
 test_numbers_that_are_none (void)
 {
@@ -435,7 +435,7 @@ test_numbers_that_are_none (void)
 
 /* --- what they say of themselves -------------------------------------------------------------- */
 
-/* A run's weights; the file of that name in folder. */
+/* Trains, and returns the path of the run's weights. */
 static char *
 train_weights (const char *folder, const char *data)
 {
@@ -450,7 +450,7 @@ train_weights (const char *folder, const char *data)
   return weights;
 }
 
-/* The same tensors with other metadata. */
+/* Writes the same tensors with other metadata. */
 static void
 copy_with (const char *from, const char *to, const char *const *metadata)
 {
@@ -476,7 +476,7 @@ start_from (TestRun *run, const char *weights, const char *data)
   test_run_good (run, job);
 }
 
-/* Where the file says nothing of its input, training says what it feeds. */
+/* If the file has no description of its input, training reports its own. */
 static void
 test_says_what_is_fed (void)
 {
@@ -498,7 +498,7 @@ test_says_what_is_fed (void)
 
 /* --- classes by their names ------------------------------------------------------------------- */
 
-/* Tensor of a name's end in a weights file; into values, of which there are n in a row. */
+/* Reads the tensor whose name ends so from a weights file; values are consecutive. */
 static float *
 read_ending (const char *path, const char *ending, gsize *n_bytes)
 {
@@ -516,9 +516,8 @@ read_ending (const char *path, const char *ending, gsize *n_bytes)
   g_assert_not_reached ();
 }
 
-/* The file's classes in an order that is drawn, one of them unknown here where lacks is TRUE: each
- * class of the data set has its own row, whatever their number; the rest start anew and are
- * listed. */
+/* The file's classes are in a random order, and one is unknown here if lacks is TRUE: each class of
+ * the data set gets its own row, whatever their number; the others are initialised and listed. */
 static void
 check_rows (const char *data, guint n_here, gboolean lacks)
 {
@@ -571,7 +570,7 @@ check_rows (const char *data, guint n_here, gboolean lacks)
   test_remove_tree (folder);
 }
 
-/* The first twenty are named, and the rest counted, where there is a rest. */
+/* The first twenty are named, and the others counted, if there are any. */
 static void
 test_many_classes_are_counted (void)
 {
@@ -607,7 +606,7 @@ test_classes_by_name (void)
   check_rows ("builtin:shapes?size=16&samples=64&classes=5", 5, TRUE);
 }
 
-/* As many classes, all with other names; then the data set's own. */
+/* As many classes, all with other names; then the data set's own classes. */
 static void
 test_says_that_classes_are_others (void)
 {

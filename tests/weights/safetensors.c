@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors: what is written reads back; each fault of a file has its own error; writing is all
- * or nothing. */
+/* safetensors: written files are read back; each fault of a file has its own error; a write is
+ * complete or has no effect. */
 #include "data-test.h"
 #include "file.h"
 #include "base-error.h"
@@ -175,7 +175,7 @@ test_metadata_only_is_valid (void)
   g_assert_cmpuint (g_hash_table_size (dyno_safetensors_get_metadata_table (file)), ==, 1);
 }
 
-/* A file size limit stops the write part-way: the old file stays, nothing else is left. */
+/* A file size limit ends the write early: the old file stays, no other file is left. */
 static void
 test_failed_write_keeps_the_old (void)
 {
@@ -239,7 +239,8 @@ proto (GByteArray *message, guint field, guint type, guint64 value, gconstpointe
     g_byte_array_append (message, data, (guint) value);
 }
 
-/* One initialiser (3, 2) of that type, with its values in that field; shape as one field or two. */
+/* One initialiser (3, 2) of that type, with its values in that field; the shape is one packed field
+ * or two fields. */
 static GByteArray *
 onnx (guint type, guint field, gsize size, gboolean packed, gboolean external)
 {
@@ -305,7 +306,7 @@ test_onnx (void)
     }
 }
 
-/* Values as a list of numbers, each a byte here: those of 16-bit floats are their bits. */
+/* Values as a list of numbers, each a byte here; 16-bit floats are stored as their bits. */
 static void
 test_onnx_lists (void)
 {
@@ -319,13 +320,13 @@ test_onnx_lists (void)
   tensor = dyno_safetensors_lookup (file, "fc.weight");
   g_assert_true (tensor && tensor->type == DYNO_TENSOR_F16);
   g_assert_cmpmem (tensor->data, tensor->size_bytes, bits, sizeof bits);
-  /* Of int64 they are shapes and axes, and nothing else is in the file. */
+  /* Tensors of int64 are shapes and axes, and the file has no others. */
   g_assert_null (parse_onnx (axes, axes->len, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
-/* Nodes of other producers, whatever they are, are not looked at; nor are tensors that no weights
- * are, though their values are in other files. */
+/* Nodes of other producers are not examined, and neither are tensors that are no weights, though
+ * their values are in other files. */
 static void
 test_onnx_foreign (void)
 {
@@ -372,13 +373,14 @@ test_broken_onnx (void)
                          small = onnx (1, 9, 20, FALSE, FALSE),
                          outside = onnx (1, 9, 24, FALSE, TRUE);
 
-  for (gsize size = 0; size < whole->len; size++) /* there is nothing but the one tensor */
+  for (gsize size = 0; size < whole->len; size++) /* the file has only one tensor */
     assert_onnx_fails (whole, size, DYNO_DATA_ERROR_CORRUPT);
   assert_onnx_fails (small, small->len, DYNO_DATA_ERROR_CORRUPT);
   assert_onnx_fails (outside, outside->len, DYNO_DATA_ERROR_UNSUPPORTED);
 }
 
-/* What Dyno's export says of the weights; another's keys mean something else. */
+/* The metadata of Dyno's export describe the weights; keys of another producer have other
+ * meanings. */
 static void
 test_onnx_metadata (void)
 {

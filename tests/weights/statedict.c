@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What load_state_dict (strict=True) asks for: the tensors of a weights file are torchvision's, by
- * name, shape and type, and no others.  The rules below are the facts of torchvision's modules, a
- * line for each stage; a name that is wrong in a model is missing here and left over there. */
+/* The tensors that load_state_dict (strict=True) requires: those of a weights file are
+ * torchvision's, by name, shape and type, and no others.  The rules below describe torchvision's
+ * modules, one line for each stage; a wrong name in a model is reported as a missing and as an
+ * additional tensor. */
 #include "weightsfile.h"
 #include "network.h"
 #include "safetensors.h"
 #include <string.h>
 
-/* Names of torchvision's state dict: to "(64, 3, 7, 7)", or "int64" of a scalar. */
+/* Maps the names of torchvision's state dict to "(64, 3, 7, 7)", or "int64" for a scalar. */
 typedef GHashTable State;
 
 static void G_GNUC_PRINTF (3, 4) add (State *state, const char *shape, const char *format, ...)
@@ -19,7 +20,7 @@ static void G_GNUC_PRINTF (3, 4) add (State *state, const char *shape, const cha
   va_end (arguments);
 }
 
-/* in: of a group */
+/* in: number of input channels of a group */
 static void
 conv (State *state, const char *name, guint out, guint in, guint kernel)
 {
@@ -55,7 +56,7 @@ linear (State *state, const char *name, guint out, guint in)
   vector (state, name, "bias", out);
 }
 
-/* A convolution without a bias and the batch norm behind it, at `first` and `second` of a module. */
+/* A convolution without a bias and the batch norm after it, at `first` and `second` of a module. */
 static void
 pair (State *state, const char *module, const char *first, const char *second, guint out, guint in,
       guint kernel)
@@ -66,7 +67,7 @@ pair (State *state, const char *module, const char *first, const char *second, g
   batch_norm (state, b, out);
 }
 
-/* groups: of conv2, which is twice as wide where there are some */
+/* groups: of conv2, which is twice as wide with groups */
 static void
 resnet (State *state, const guint *blocks, gboolean bottleneck, guint groups)
 {
@@ -156,7 +157,7 @@ efficientnet_b0 (State *state)
   linear (state, "classifier.1", 1000, 1280);
 }
 
-/* The tensors of a model's file, without their values; `names` keeps their names. */
+/* The tensors of a model's file, without their values; `names` owns their names. */
 static GArray *
 list_tensors (const char *model, GPtrArray *names)
 {
@@ -176,7 +177,7 @@ list_tensors (const char *model, GPtrArray *names)
   return tensors;
 }
 
-/* Every tensor of the model's file is taken from state; what is left is missing. */
+/* Removes every tensor of the model's file from state; tensors that remain are missing. */
 static void
 check (const char *model, State *state)
 {

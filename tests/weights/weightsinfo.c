@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights files: what they say of themselves. */
+/* Weights files: their descriptions of themselves. */
 #include "npyfile.h"
 #include "train-test.h"
 #include "weightsinfo.h"
@@ -59,7 +59,7 @@ test_says_its_input_and_classes (void)
   test_remove_tree (folder);
 }
 
-/* The values in use, not those that the data set advises. */
+/* The values in use, and not those that the data set advises. */
 static void
 test_says_that_nothing_is_normalised (void)
 {
@@ -126,7 +126,7 @@ first_of (const char *path, const char *name)
   return value;
 }
 
-/* A copy of a weights file with something before each name, one tensor more, and in half. */
+/* Copies a weights file with a prefix before each name, one more tensor, and in fp16. */
 static void
 copy_as_checkpoint (const char *from, const char *to)
 {
@@ -154,8 +154,8 @@ copy_as_checkpoint (const char *from, const char *to)
   g_assert_no_error (error);
 }
 
-/* Weights of other classes: all but the last layer is theirs, which a warning says; so are names
- * with something before them, and what was not used. */
+/* Weights of other classes: all but the last layer are used, which a warning states, with the
+ * prefix of the names and the unused tensors. */
 static void
 test_head_of_other_classes_starts_anew (void)
 {
@@ -184,7 +184,7 @@ test_head_of_other_classes_starts_anew (void)
   test_remove_tree (folder);
 }
 
-/* timm's config.json beside a file that says nothing itself; what is damaged is said, and not
+/* timm's config.json beside a file without a description; a damaged one is reported, and not
  * used. */
 static void
 test_config_json_completes (void)
@@ -228,7 +228,7 @@ test_config_json_completes (void)
   test_remove_tree (folder);
 }
 
-/* Metadata of strangers: each of these is refused, and its key named. */
+/* Foreign metadata: each of these is refused, and the key is named. */
 static void
 test_nonsense_is_refused (void)
 {
