@@ -52,7 +52,7 @@
 #define MOST_LATE    256
 #define MOST_WAITS   8
 #define MOST_MEMORY  1024 /* number of allocations at the same time */
-#define GIVEN_UP     1000 /* number of timeouts after which a device is given up */
+#define GIVEN_UP     1000 /* number of timeouts after which no call counts as waiting */
 
 /* A submission that is held back. */
 typedef struct {

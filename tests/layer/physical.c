@@ -244,7 +244,7 @@ destroy_instance (VkInstance handle, const VkAllocationCallbacks *allocator)
   next (handle, allocator);
 }
 
-/* What a physical device is -------------------------------------------------------------------- */
+/* Physical devices ----------------------------------------------------------------------------- */
 
 #define LOWER(field, most)            \
   if ((most) > 0 && (field) > (most)) \

@@ -165,7 +165,7 @@ harness_scaler (Harness *h)
   return &h->scaler;
 }
 
-/* What goes up --------------------------------------------------------------------------------- */
+/* Uploads ------------------------------------------------------------------------------------- */
 
 static gsize
 dense_count (const DynoTensor *tensor)
@@ -534,7 +534,7 @@ harness_run (Harness *h)
   harness_run_again (h);
 }
 
-/* What comes down ------------------------------------------------------------------------------ */
+/* Downloads ----------------------------------------------------------------------------------- */
 
 static double
 element_value (const DynoTensor *tensor, const guint8 *bytes, guint64 at)

@@ -135,7 +135,7 @@ test_groups (void)
     { PATCHES (GROUPS ("2,2,2,4,3,2,8", "4,0,2,1,5,3,6", "3,2,2,2,2,4,8", "0,1,2,3,5,4",
                        "Transpose - sd se perm=0,2,1,4,3,5")),
       "linear attention ", "4x4 heads=2 scale=1 by row" },
-    /* columns, and the samples behind them */
+    /* columns, followed by the samples */
     { PATCHES (GROUPS ("2,4,4,3,2,8", "3,2,0,4,1,5", "3,4,2,2,4,8", "0,1,2,4,3",
                        "Transpose - sd se perm=1,3,0,2,4")),
       "linear permute attention ", "4x4 heads=2 scale=1 by row" },

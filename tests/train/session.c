@@ -455,8 +455,8 @@ add_step_time (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     sum->later_ms += step->step_ms;
 }
 
-/* The rate of the first step, and that of its epoch, exclude compilation in the driver and the
- * filling of the pipeline. */
+/* The first step, which includes compilation in the driver and filling the pipeline, has no rate,
+ * and the rate of its epoch excludes it. */
 static void
 test_rate_begins_after_first_step (void)
 {

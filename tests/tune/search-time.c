@@ -307,7 +307,7 @@ test_short_time_is_foreseen (void)
   dyno_foresee (&params, &amp);
   g_assert_cmpfloat (amp.minutes, >, 2 * cpu.minutes);
   settings.amp = FALSE;
-  params.n_train = 3; /* the whole of a batch */
+  params.n_train = 3; /* so a batch has three samples */
   dyno_foresee (&params, &small);
   g_assert_cmpfloat (small.minutes, <, 0.2 * cpu.minutes);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every file with translatable strings is in po/POTFILES.in, every file there exists, po/presets.h
-holds what the presets say, po/dyno.pot has the strings of the program, and no translation is
-missing or broken.
+has the texts of the presets, po/dyno.pot those of the program, and no translation is missing or
+broken.
 
 Usage: potfiles.py SOURCE_ROOT"""
 import re

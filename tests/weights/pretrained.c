@@ -433,7 +433,7 @@ test_numbers_that_are_none (void)
   test_remove_tree (folder);
 }
 
-/* --- what they say of themselves -------------------------------------------------------------- */
+/* --- their metadata --------------------------------------------------------------------------- */
 
 /* Trains, and returns the path of the run's weights. */
 static char *
