@@ -181,8 +181,8 @@ test_keeps_present_settings (void)
   g_assert_true (says (r, "Your settings are already as fast"));
 }
 
-/* Where the loader is far slower, the device's curve is not measured; where it is far faster, its
- * workers are not. */
+/* Where the loader is far slower, few points of the device are measured; where it is far faster,
+ * few points of the loader. */
 static void
 test_limit_alone_is_judged (void)
 {

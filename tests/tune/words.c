@@ -47,7 +47,7 @@ verdict_without_a_base_line (void)
   return g_strjoinv (" ", reasons);
 }
 
-/* Half a second of validation, with the metric of equal epochs. */
+/* A validation of 33.3 ms, and the metric of equal epochs. */
 static char *
 verdict_of_equal_epochs (void)
 {
