@@ -4,12 +4,12 @@
  *
  * Invariants:
  * - When a node's turn comes, every consumer of its outputs has had its turn: the gradients of its
- *   outputs are whole.
+ *   outputs are complete.
  * - The first contributor to a gradient overwrites, later ones accumulate, in list order.
  * - Two tensors may share one gradient (the two sides of an addition).  A contributor may add to
  *   the gradient of one tensor only when the producers of all the others have had their turn, that
- *   is, have read it.  Otherwise the contributor gets fresh memory, and the shared value is added
- *   to that memory right after the contributor. */
+ *   is, have read the gradient.  Otherwise the contributor gets fresh memory, and the shared value
+ *   is added to that memory right after the contributor. */
 #include "graph-private.h"
 #include "op.h"
 #include "sum.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a graph, for the files of the nn layer that build and rewrite it. */
+/* The definition of DynoGraph, for the files of the nn layer that build and rewrite it. */
 #pragma once
 #include "metric.h"
 #include "schema.h"
@@ -15,14 +15,14 @@ struct _DynoGraph {
   DynoGraphParams params;
   GError *error;
   GPtrArray *nodes, *tensors, *parameters;
-  char **freeze; /* prefixes; NULL: none */
+  char **freeze; /* the frozen prefixes; NULL: none */
   DynoStage stage;
   guint64 parameter_elements; /* of MASTER and HALF */
   guint64 trained_elements;   /* of GRADIENT and MOMENTs, which hold no frozen parameters */
   guint64 state_elements;
   guint64 head_start, undecayed_start, undecayed_end; /* see place_kinds */
   const DynoParameter *head; /* the first parameter of the head; NULL: no head */
-  gboolean sealed;           /* the flat tensors exist: no more parameters */
+  gboolean sealed;           /* the flat tensors exist: no parameter can be added */
   DynoTensor *step_input, *step_output, *scaler;
   DynoTensor *flat[DYNO_SPACE_N];
   DynoTensor *kept_states; /* NULL: STATE holds only the running statistics */
@@ -36,16 +36,16 @@ struct _DynoGraph {
   /* network.c */
   DynoBatchSchema schema;
   DynoTensor *inputs[DYNO_SCHEMA_MAX_FIELDS]; /* of the schema's fields; NULL: not read */
-  DynoTensor *logits, *result, *watched; /* the latter: see dyno_network_get_result and _watched */
-  DynoHead head_layer;                   /* that makes the logits; weight NULL: there is none */
-  /* mean and deviation of the targets, behind the scaler; NULL: targets are not standardised */
+  DynoTensor *logits, *result, *watched;      /* see dyno_network_get_result, _get_watched */
+  DynoHead head_layer; /* the layer that computes the logits; weight NULL: none */
+  /* mean and deviation of the targets, after the scaler; NULL: targets are not standardised */
   DynoTensor *standard;
-  DynoTensor *class_weights; /* of cross entropy, also behind the scaler; NULL: all are 1 */
+  DynoTensor *class_weights; /* of cross entropy, also after the scaler; NULL: all are 1 */
   float *target_scale;       /* host copy of `standard` */
   DynoMetricInfo *metrics;   /* of the loss; NULL: none yet */
   guint n_metrics;
   GPtrArray *notes; /* char *, about a network that was read from a file */
-  DynoMix mix;      /* of the batch that the input is prepared from */
+  DynoMix mix;      /* applied by the preparation of the input */
 };
 
 /* A tensor for the lowering, which the graph does not list.  Free with dyno_tensor_free. */

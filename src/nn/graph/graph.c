@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Graph: the lists of nodes, tensors and parameters, and the functions that append to them.
  *
- * Invariants: sizes are checked here, once, so that everything below may multiply freely.  Offsets
- * in the flat parameter memory depend only on the order and shapes of the parameters, and on which
- * of them are frozen: a training and an evaluation graph of one model agree on the offsets. */
+ * Invariants: sizes are checked here, once, so that later code may multiply them without overflow
+ * checks.  Offsets in the flat parameter memory depend only on the order and shapes of the
+ * parameters, and on which of them are frozen: a training and an evaluation graph of one model
+ * agree on the offsets. */
 #include "graph-private.h"
 #include "checked.h"
 #include "step.h"
@@ -230,7 +231,7 @@ dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
 
 /* Parameters ----------------------------------------------------------------------------------- */
 
-/* For matrix products: inputs and outputs are padded, and an output is the fastest index. */
+/* For matrix products: inputs and outputs are padded, and the output is the fastest index. */
 static DynoParameterLayout
 layout_of (guint n_dims, guint32 out, guint32 in, guint32 h, guint32 w)
 {
@@ -448,8 +449,8 @@ place (DynoTensor *tensor, guint64 element_offset)
     tensor->offset = element_offset * dyno_dtype_size (tensor->dtype);
 }
 
-/* The parameters in the order of the flat memory.  Weight decay takes the first and the last kind of
- * trained ones where it leaves out vectors, and the head's learning rate the last two: both are one
+/* The parameters in the order of the flat memory.  Where weight decay leaves out vectors, they are
+ * the middle two kinds of trained parameters; the head is the last two: each is one contiguous
  * range of elements. */
 typedef enum { BODY, BODY_VECTORS, HEAD_VECTORS, HEAD, FROZEN } ParameterKind;
 

@@ -15,7 +15,7 @@
  * - Parameter gradients accumulate (+=) and are cleared by the optimizer; activations overwrite;
  *   the gradient of an activation is overwritten by its first contributor and accumulated by the
  *   later ones (dyno_graph_gradient_target).
- * - Precision is the graph's DynoPrecision: no op looks at its name, each reads the member that
+ * - Precision is the graph's DynoPrecision: no op looks at its name; each op reads the member that
  *   concerns it.
  * - The first error sticks to the graph (dyno_graph_fail); builders given NULL return NULL, so that
  *   a model is written without checks, and the error is checked once at the end.
@@ -51,23 +51,23 @@ const char *dyno_dtype_name (DynoDtype dtype); /* "f32", "f16", as in keys and p
  * (a step in flight). */
 typedef enum {
   /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1,
-   * MOMENT2; GRADIENT and the moments hold only the trained parameters; the frozen ones lie behind
-   * these in MASTER and HALF */
+   * MOMENT2; GRADIENT and the moments hold only the trained parameters; the frozen parameters
+   * follow the trained ones in MASTER and HALF */
   DYNO_SPACE_MASTER,
-  DYNO_SPACE_HALF,     /* fp16 copy of MASTER (AMP); behind it the fp16 copy of the averages */
+  DYNO_SPACE_HALF,     /* fp16 copy of MASTER (AMP), then the fp16 copy of the averages */
   DYNO_SPACE_GRADIENT, /* gradients of the parameters, fp32 */
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
-  DYNO_SPACE_MOMENT2,  /* second moment, fp32; of optimizers with two */
-  /* running statistics, fp32; with an optimizer a second copy lies behind, which a skipped step
-   * restores */
+  DYNO_SPACE_MOMENT2,  /* second moment, fp32; for optimizers that have one */
+  /* running statistics, fp32; with an optimizer, a second copy follows, from which a skipped step
+   * restores them */
   DYNO_SPACE_STATE,
   /* moving averages of the trained parameters, then of the running statistics, fp32 */
   DYNO_SPACE_AVERAGE,
-  /* struct DynoScalerState of shared/step.h; behind it mean and deviation of standardised
-   * targets */
+  /* struct DynoScalerState of shared/step.h, then the mean and deviation of standardised targets or
+   * the class weights */
   DYNO_SPACE_SCALER,
   DYNO_SPACE_ARENA, /* activations, their gradients and the scratch of nodes, aliased by liveness */
-  DYNO_SPACE_INPUT, /* the fields of a batch, as the host gives them */
+  DYNO_SPACE_INPUT, /* the fields of a batch, as the host writes them */
   DYNO_SPACE_STEP_IN,  /* struct DynoStepInput */
   DYNO_SPACE_STEP_OUT, /* struct DynoStepOutput */
   DYNO_SPACE_N
@@ -83,7 +83,8 @@ struct _DynoTensor {
   /* channels in memory: c rounded up to 8 for activations and parameters; = c where dense */
   guint32 cp;
   guint64 size_bytes; /* n * h * w * cp * dtype size, or the size that the op requested */
-  guint64 offset; /* in its space: set at once for parameters and state, by the plan for the rest */
+  /* in its space; of parameters and state set at once, of other tensors by the plan */
+  guint64 offset;
   gboolean needs_gradient;
   gboolean keep;        /* the host reads its value after the run: it lives to the last dispatch */
   DynoTensor *gradient; /* of an activation, after a contributor has asked for it */
@@ -118,7 +119,8 @@ DynoParameterLayout dyno_layout_linear (guint32 out, guint32 h, guint32 w, guint
 typedef enum {
   DYNO_INIT_ZERO,
   DYNO_INIT_ONE,
-  /* a = sqrt(5): U(-1/sqrt(fan_in), +): PyTorch's default of conv and linear weights and biases */
+  /* a = sqrt(5): U(-1/sqrt(fan_in), 1/sqrt(fan_in)): PyTorch's default of conv and linear weights
+   * and biases */
   DYNO_INIT_KAIMING_UNIFORM,
   /* N(0, sqrt(2 / fan_out)): torchvision's ResNet and MobileNet convolutions */
   DYNO_INIT_KAIMING_NORMAL_OUT,
@@ -140,7 +142,7 @@ struct _DynoParameter {
   guint64 element_offset;  /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
   guint64 n_elements;      /* in memory, pads included */
   gboolean is_state;       /* running statistic: lies in STATE at element_offset, has no gradient */
-  /* under one of the graph's frozen prefixes: has no gradient, and lies behind the trained
+  /* under one of the graph's frozen prefixes: has no gradient, and lies after the trained
    * parameters */
   gboolean is_frozen;
   DynoTensor *master;   /* F32; for a state, the state's tensor */
@@ -159,7 +161,7 @@ struct _DynoNode {
   const DynoOpClass *op;
   char *name; /* "layer1.0.conv1", "layer1.0.conv1.dgrad" */
   DynoStage stage;
-  /* roles by index are the op's own, named in its file's head */
+  /* each index is a role, which the head of the op's file names */
   DynoTensor **inputs, **outputs;
   guint n_inputs, n_outputs;
   gpointer attributes; /* the op's own struct, g_free'd with the node */
@@ -184,24 +186,24 @@ typedef struct {
   guint32 batch;
   DynoPrecision precision;
   gboolean training; /* FALSE: evaluation: running statistics, no gradients, no dropout */
-  gboolean
-      checkpointing; /* rematerialise all that is cheap to rematerialise instead of keeping it */
+  /* rematerialise all values that are cheap to rematerialise instead of keeping them */
+  gboolean checkpointing;
   DynoOptimizer optimizer;
-  /* Prefixes of names, with commas between: the parameters under them are frozen.  NULL: none.  The
-   * graph keeps a copy of its own. */
+  /* Prefixes of names, separated by commas: the parameters under them are frozen.  NULL: none.  The
+   * graph keeps a copy of the string. */
   const char *freeze;
   /* factor on the learning rate of the head (dyno_graph_set_head); 0 reads as 1 */
   double head_lr_factor;
-  /* Weight decay leaves out vectors, which are biases and the parameters of normalisations, and the
-   * class token and positions of a transformer.  They lie beside each other in the flat memory. */
+  /* Weight decay leaves out vectors (biases and the parameters of normalisations), and the class
+   * token and positions of a transformer.  These parameters are contiguous in the flat memory. */
   gboolean undecayed_vectors;
   /* Decay of the exponential moving averages of the trained parameters and of the running
    * statistics.  Training keeps the averages, and evaluation reads them in place of the values; 0:
    * there are no averages. */
   double average_decay;
-  /* Number of processes with a graph each, whose running statistics are averaged after each update
-   * (0: 1): each graph moves its statistics in one step as far as so many successive batches
-   * would. */
+  /* Number of processes, each with its own graph, whose running statistics are averaged after each
+   * update (0 reads as 1): in one step each graph moves its statistics as far as this number of
+   * successive batches would. */
   guint ranks;
 } DynoGraphParams;
 
@@ -240,20 +242,21 @@ DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
                                      const DynoParameterLayout *layout, DynoInit init,
                                      gboolean is_state);
 
-/* Places the parameters, after all of them exist: the frozen parameters lie behind the others, so
- * that gradients and moments cover only the trained ones; in evaluation with averages, the averages
- * take the place of the parameters.  Every prefix must name a parameter, and a parameter must be
- * left to train (MODEL). */
+/* Places the parameters, after all of them exist: the frozen parameters follow the others, so that
+ * gradients and moments cover only the trained ones; in evaluation with averages, the averages take
+ * the place of the parameters.  Every prefix must name a parameter, and a parameter must be left to
+ * train (MODEL). */
 void dyno_graph_place_parameters (DynoGraph *graph);
 
 /* The last layer with parameters, a linear layer or a convolution, whose outputs are those of the
  * network. */
 typedef struct {
-  const DynoParameter *weight, *bias; /* bias NULL: it has none */
-  /* of a second layer, just before it, whose outputs are added to its own; NULL: there is none */
+  const DynoParameter *weight, *bias; /* bias NULL: the layer has none */
+  /* of a second layer, just before the last one, whose outputs are added to those of the last one;
+   * NULL: there is no such layer */
   const DynoParameter *added_weight, *added_bias;
-  guint axis;         /* of the weight's dims: the outputs */
-  gboolean is_linear; /* the logits are its outputs, or weighted means of these */
+  guint axis;         /* the axis of the weight's dims that counts the outputs */
+  gboolean is_linear; /* the logits are the layer's outputs or weighted means of them */
 } DynoHead;
 
 /* The trained parameters from this one on are the head: no other parameter may follow the head. */
@@ -265,18 +268,19 @@ guint64 dyno_graph_get_head_start (DynoGraph *graph);
  * without undecayed_vectors. */
 void dyno_graph_get_undecayed (DynoGraph *graph, guint64 *start, guint64 *end);
 
-/* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
+/* The stage of the nodes that are appended next: FORWARD at first, OPTIMIZER after
+ * dyno_graph_backward. */
 void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);
 
 /* Appends a node to the graph in the stage being built; attributes are copied (size 0: none).  NULL
- * inputs/outputs are allowed as holes for optional roles.  Sets outputs' producer and, in forward,
- * needs_gradient from the inputs and parameters. */
+ * inputs and outputs stand for optional roles that are not used.  Sets outputs' producer and, in
+ * forward, needs_gradient from the inputs and parameters. */
 DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
                            DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
                            guint n_outputs, gconstpointer attributes, gsize attributes_size);
 
-/* Puts a tensor into a role of a node; the roles up to it that are new are NULL.  For fusions: the
- * caller sets an output's producer. */
+/* Puts a tensor into a role of a node; roles that are added before this one are NULL.  For fusions:
+ * the caller sets the producer of an output. */
 void dyno_node_set_input (DynoNode *node, guint role, DynoTensor *tensor);
 void dyno_node_set_output (DynoNode *node, guint role, DynoTensor *tensor);
 
@@ -286,16 +290,17 @@ void dyno_node_set_output (DynoNode *node, guint role, DynoTensor *tensor);
 DynoTensor *dyno_graph_gradient (DynoGraph *graph, DynoTensor *output);
 DynoTensor *dyno_graph_gradient_target (DynoGraph *graph, DynoTensor *input, gboolean *accumulate);
 /* Makes `gradient` itself the gradient of input when input has none yet; FALSE: the caller adds it
- * (dyno_sum_accumulate).  The memory is shared then, and the caller must not write it; a later
- * contributor to either gets its own copy where that matters. */
+ * (dyno_sum_accumulate).  The two tensors then share the memory, and the caller must not write it;
+ * a later contributor to either gradient gets its own copy where that matters. */
 gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *gradient);
 
-/* Both functions in one: input's gradient += source, by sharing, by dyno_sum_accumulate or by a sum
- * in fresh memory.  For ops that pass their output's gradient on unchanged (add, flatten). */
+/* Combines the two functions above: input's gradient += source, by sharing, by dyno_sum_accumulate
+ * or by a sum in fresh memory.  For ops that pass their output's gradient on unchanged (add,
+ * flatten). */
 void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
 
 /* For an op's backward: may the op overwrite its output's gradient?  FALSE when another tensor
- * shares that gradient and that tensor's producer is still to read it. */
+ * shares the gradient and the producer of that tensor has not read it yet. */
 gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
 
 /* Makes the gradient of output the gradient of input too, to be written in place by the op's
@@ -323,8 +328,8 @@ gboolean dyno_graph_flat_averages (DynoGraph *graph, DynoTensor **weights, DynoT
  * FALSE: there are none, or the graph failed. */
 gboolean dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept);
 
-/* The mix that the preparation of the input applies: the loss mixes the targets by it, and the
- * program draws its share for each step; zeros: nothing is mixed. */
+/* The mix that the preparation of the input applies: the loss mixes the targets by the same mix,
+ * and the program draws the share for each step; zeros: nothing is mixed. */
 void dyno_graph_set_mix (DynoGraph *graph, const DynoMix *mix);
 const DynoMix *dyno_graph_get_mix (const DynoGraph *graph);
 

@@ -6,8 +6,9 @@
  * of each over the valid samples to metric_sums of the step's output, in the order declared: a
  * metric is a mean over samples.  The first metric is shown where there is room for only one.
  *
- * Other metrics are no means: a validation computes them from all of its predictions, where a setting
- * asks for one or one of them selects the best epoch, and a training has none. */
+ * Other metrics are not means over samples: a validation computes them from all of its predictions,
+ * where a setting asks for one or where one of them selects the best epoch; training steps have no
+ * such metrics. */
 #pragma once
 #include "graph.h"
 #include "step.h"
@@ -21,7 +22,7 @@ typedef enum {
 
 /* Copied by assignment: the strings are static or interned. */
 typedef struct {
-  const char *name;  /* "accuracy": of columns and keys; [a-z0-9_] */
+  const char *name;  /* "accuracy": used in columns and keys; [a-z0-9_] */
   const char *title; /* N_(), shown to the user: "Accuracy" */
   const char *part;  /* the output that it measures, "yaw"; NULL: all outputs */
   const char *unit;  /* "degrees"; "": no unit, or an unknown one */
@@ -29,7 +30,8 @@ typedef struct {
   gboolean higher_is_better;
   gboolean of_targets;    /* in the unit of the targets */
   gboolean of_validation; /* no loss measures it: NaN in steps and epochs of the training */
-  /* the best epoch is the one with its best value; else the one with the best loss */
+  /* the best epoch is the epoch with the best value of this metric; FALSE for all metrics: the
+   * epoch with the best loss */
   gboolean selects_best;
   DynoMetricFormat format;
 } DynoMetricInfo;
@@ -41,8 +43,9 @@ extern const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METR
 extern const DynoMetricInfo dyno_pixel_metrics[DYNO_N_PIXEL_METRICS];
 extern const DynoMetricInfo dyno_mse_metric; /* and one metric for each output, <name>_<output> */
 
-/* The metrics of a validation, by its predictions: balanced accuracy and macro F1, the RMS error of
- * all values and the mean of their R2, or the means over the classes of the pixels' IoU and Dice. */
+/* The metrics that a validation computes from its predictions: balanced accuracy and macro F1, the
+ * RMS error of all values and the mean of their R2, or the means over the classes of the pixels'
+ * IoU and Dice. */
 #define DYNO_N_VALIDATION_METRICS 2
 extern const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS];
 extern const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS];
@@ -51,17 +54,17 @@ extern const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METR
 /* Most metrics of one run. */
 #define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_N_VALIDATION_METRICS)
 
-/* Those of the tables that a validation can compute for the graph; NULL: none, since its samples
- * have no truth, or several rows of outputs each. */
+/* The table whose metrics a validation can compute for the graph; NULL: none, since the samples
+ * have no labels, or several rows of outputs each. */
 const DynoMetricInfo *dyno_network_get_validation_metrics (DynoGraph *graph);
 
 /* The metrics of the graph's loss, in the order of metric_sums; at most DYNO_MAX_METRICS, and 0
  * without a loss.  *metrics is owned by the graph. */
 guint dyno_network_get_metrics (DynoGraph *graph, const DynoMetricInfo **metrics);
 
-/* Finds a metric by the name that a loss declares, or a validation has, or by the name of one of its outputs
- * ("mean_abs_error_yaw"): for files that hold only names.  The result has no units of a data set.
- * FALSE: no loss measures that, and metric is a plain number of that name. */
+/* Finds a metric of a loss or of a validation by its name, or the metric of one output by its name
+ * ("mean_abs_error_yaw"), for files that hold only names.  The result has no units of a data set.
+ * FALSE: the name is not known, and *metric becomes a plain number of that name. */
 gboolean dyno_metric_find (const char *name, DynoMetricInfo *metric);
 
 /* For losses: copies the table; to be called once per graph. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See mix.h.  The share is drawn in double on the host: every device gets the same share, and no
- * kernel has to reject draws. */
+ * kernel needs rejection sampling. */
 #include "mix.h"
 #include "random.h"
 #include "rng.h"
@@ -13,9 +13,9 @@ dyno_mix_is_on (const DynoMix *mix)
   return mix->mixup > 0 || mix->cutmix > 0;
 }
 
-/* The logarithm of a draw from Gamma (shape, 1): Marsaglia and Tsang (2000) for shape + 1, reduced
- * by the power of a uniform number; without the logarithm the power would be 0 where the shape is
- * small. */
+/* The logarithm of a draw from Gamma (shape, 1): Marsaglia and Tsang (2000) for shape + 1,
+ * multiplied by a power of a uniform number; without the logarithm the power would underflow to 0
+ * where the shape is small. */
 static double
 log_gamma_draw (DynoRng *rng, double shape)
 {
@@ -43,9 +43,9 @@ beta_draw (DynoRng *rng, double a)
   return 1 / (1 + exp (second - first));
 }
 
-/* The box of CutMix: its sides are those of the image times the root of the other sample's share,
- * its middle lies anywhere, and the part outside of the image is cut off; the target's share is the
- * share of pixels. */
+/* The box of CutMix: its sides are the sides of the image times the square root of the other
+ * sample's share, its centre is uniform in the image, and the part outside of the image is cut off;
+ * the target's share is the box's share of the pixels. */
 static void
 draw_box (const DynoMix *mix, DynoRng *rng, double other, struct DynoStepInput *input)
 {

@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 
 struct DynoStepInput;
 
-/* The share of the sample is drawn from Beta (a, a), a being mixup or cutmix; 0: off; where both
- * are on, each is applied to half of the batches. */
+/* The share of the sample is drawn from Beta (a, a), where a is mixup or cutmix; 0: off.  Where
+ * both are on, each is applied to half of the batches. */
 typedef struct {
   double mixup, cutmix;
   guint32 height, width; /* of the images */

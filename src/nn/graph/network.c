@@ -25,7 +25,7 @@ list_models_of_pixels (void)
   return g_string_free (names, FALSE);
 }
 
-/* TRUE: model and data both have a class for each pixel, or both have not. */
+/* TRUE: model and data both have a class for each pixel, or neither has. */
 static gboolean
 check_pixels (const DynoNetworkParams *params, const DynoModel *model, GError **error)
 {
@@ -187,10 +187,10 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params, const DynoModel *
         targets =
             dyno_flip_targets (graph, targets, dyno_network_find_input (graph, DYNO_FIELD_SEED),
                                &params->augmentation);
-      /* Mean and deviation become a part of the last layer when weights are saved. */
+      /* Mean and deviation are folded into the last layer when weights are saved. */
       if (params->standard_targets && graph->head_layer.bias && graph->head_layer.is_linear)
         {
-          /* The same place in training and evaluation: their programs share memory. */
+          /* The offset is the same in training and evaluation: their programs share memory. */
           graph->standard = dyno_graph_tensor (graph, "standard", DYNO_DTYPE_F32, DYNO_SPACE_SCALER,
                                                1, 1, 1, 2 * values, 2 * values);
           if (graph->standard)
@@ -217,7 +217,7 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params, const DynoModel *
 }
 
 /* Declares the metrics of the model's values under the model's names; code that shows the metrics
- * prefers names of the data set. */
+ * prefers the data set's names. */
 static void
 name_values (DynoGraph *graph, const DynoModel *model)
 {
@@ -234,7 +234,7 @@ name_values (DynoGraph *graph, const DynoModel *model)
     }
 }
 
-/* TRUE: the last two of the first n parameters are those of a layer that makes logits. */
+/* TRUE: the last two of the first n parameters belong to a layer that computes logits. */
 static gboolean
 ends_in_layer (DynoGraph *graph, guint n, guint n_dims, const DynoParameter **weight,
                const DynoParameter **bias)
@@ -250,8 +250,8 @@ ends_in_layer (DynoGraph *graph, guint n, guint n_dims, const DynoParameter **we
   return TRUE;
 }
 
-/* A model of Dyno's ends in a linear layer, of pixels in a convolution or in the sum of two, whose
- * parameters are the last of all. */
+/* A built-in model ends in a linear layer; a model of pixels ends in a convolution or in the sum of
+ * two.  The parameters of these layers are the last ones. */
 static void
 find_head (DynoGraph *graph, gboolean of_pixels)
 {
@@ -263,7 +263,7 @@ find_head (DynoGraph *graph, gboolean of_pixels)
         !of_pixels || !ends_in_layer (graph, n - 2, 4, &head->added_weight, &head->added_bias);
 }
 
-/* The factor on the head's learning rate is that of the trained parameters from the head on. */
+/* The factor on the head's learning rate applies to the trained parameters from the head on. */
 static void
 set_head_factor (DynoGraph *graph)
 {

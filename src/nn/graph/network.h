@@ -24,13 +24,15 @@ typedef enum {
 typedef struct {
   const char *model;  /* as dyno_model_find reads it */
   double model_width; /* scales channels; 0 reads as 1 */
-  double dropout;     /* before the last layer, in training, for models that have dropout */
-  /* that a sample skips the last residual block, in training, for models that have it */
+  /* probability of the dropout before the last layer, in training, for models that have dropout */
+  double dropout;
+  /* probability that a sample skips the last residual block, in training, for models that have
+   * stochastic depth */
   double stochastic_depth;
   guint32 batch;
   /* The fields of a batch: an input of axes (H, W, C), (T, F) or (C) is read as (N, H, W, C), (N,
-   * 1, T, F) or (N, 1, 1, C).  For a generated one, the device makes normal noise from the step's
-   * seed, and random class ids. */
+   * 1, T, F) or (N, 1, 1, C).  For a generated batch, the device makes normal noise and random
+   * class ids from the step's seed. */
   DynoBatchSchema schema;
   DynoAugmentation augmentation; /* in training */
   guint32 n_outputs;             /* classes or values, > 0 */
@@ -43,7 +45,7 @@ typedef struct {
   DynoPrecision precision;
   DynoMode mode;
   gboolean checkpointing;
-  gboolean no_fusion; /* every rule off: for tests and comparison */
+  gboolean no_fusion; /* all fusions off: for tests and comparison */
   DynoOptimizer optimizer;
   double head_lr_factor;      /* factor on the last layer's learning rate; 0 reads as 1 */
   gboolean undecayed_vectors; /* as in DynoGraphParams, in evaluation too */
@@ -63,21 +65,21 @@ DynoTensor *dyno_network_find_input (DynoGraph *graph,
                                      DynoFieldRole role); /* the first field of a role */
 /* (N, 1, 1, n_outputs), of a model of pixels (N, H, W, n_outputs); compute type or F32 */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);
-/* The tensor that the host reads after an evaluation or a prediction, for which it is kept: the
- * logits; of a model of pixels in evaluation the counts of dyno_pixel_counts, over the batch, and in
+/* The tensor that the host reads after an evaluation or a prediction (`keep` is set): the logits;
+ * for a model of pixels, in evaluation the counts of dyno_pixel_counts over the batch, and in
  * prediction the class of each pixel, (N, H, W, 1) U8.  NULL: none, in the training of a model of
  * pixels. */
 DynoTensor *dyno_network_get_result (DynoGraph *graph);
-/* In the evaluation of a model of pixels, kept likewise: the class of each pixel of the first samples
- * of a batch, (MIN (N, DYNO_MOST_WATCHED), H, W, 1) U8, for people who watch a training.  NULL: there
- * is none. */
+/* In the evaluation of a model of pixels, also kept for the host: the class of each pixel of the
+ * first samples of a batch, (MIN (N, DYNO_MOST_WATCHED), H, W, 1) U8, to show them to the user
+ * during training.  NULL: there is none. */
 #define DYNO_MOST_WATCHED 4
 DynoTensor *dyno_network_get_watched (DynoGraph *graph);
 
 /* Notes (char *) about a network that was read from a file, such as nodes that were left out. */
 const GPtrArray *dyno_network_get_notes (DynoGraph *graph);
 
-/* FALSE: the model does not end in such a layer. */
+/* The last layer; FALSE: the model does not end in such a layer. */
 gboolean dyno_network_get_head (DynoGraph *graph, DynoHead *head);
 
 /* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale
@@ -93,7 +95,7 @@ guint32 dyno_network_get_n_weighted (DynoGraph *graph);
 typedef struct _DynoModel DynoModel;
 
 typedef struct {
-  const DynoModel *model; /* that is built */
+  const DynoModel *model; /* the model that is built */
   guint32 n_outputs;
   double width, dropout, stochastic_depth;
   DynoTensor *lengths; /* of the input's sequences; NULL: there are none */
@@ -102,7 +104,7 @@ typedef struct {
 struct _DynoModel {
   const char *name;     /* "resnet18" */
   const char *title;    /* "ResNet-18" */
-  const char *summary;  /* what it is and is for, in English; translated where it is shown */
+  const char *summary;  /* what the model is and is for, in English; translated where it is shown */
   guint32 min_size;     /* least height and width */
   gboolean has_dropout; /* the dropout of DynoModelParams has an effect */
   gboolean has_stochastic_depth; /* likewise */
@@ -111,24 +113,24 @@ struct _DynoModel {
   guint32 n_values;
   const char *const *value_names;
   const char *value_unit;
-  gboolean reads_lengths; /* steps of a sequence past its length do not count */
+  gboolean reads_lengths; /* steps of a sequence past the sequence's length do not count */
   gboolean of_pixels;     /* a row of logits for each pixel, not one for each sample */
-  /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs), or, of_pixels, (N, H, W,
-   * n_outputs). */
+  /* Appends the model from the prepared input (N, H, W, C) to the logits (N, 1, 1, n_outputs), or,
+   * with of_pixels, (N, H, W, n_outputs). */
   DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params);
 
   /* Of a network that was read from an ONNX file; 0 or NULL for others. */
   gconstpointer network;           /* DynoOnnxModel */
   gboolean sequences;              /* the input is a sequence */
-  guint32 height, width, channels; /* of the input where the file says them; 0: it does not */
-  /* outputs of the file's last layer; 0: no layer can get the number of outputs of the data */
+  guint32 height, width, channels; /* of the input, where the file states them; 0: not stated */
+  /* outputs of the file's last layer; 0: no layer's outputs can be changed to the data's number */
   guint32 n_file_outputs;
 };
 
 /* Models live as long as the process, and are immutable.  The functions may be called from any
  * thread. */
 
-/* The models that Dyno brings along, NULL-terminated. */
+/* The built-in models, NULL-terminated. */
 const DynoModel *const *dyno_model_list (void);
 /* A model by its name, or a network by its name ("net@0123456789abcdef") or by the path of its file,
  * which has a slash or ends in .onnx.  NULL reads as "".  Errors: MODEL; the message names the model
@@ -140,13 +142,13 @@ const DynoModel *dyno_model_find (const char *name, GError **error);
  * Errors: MODEL: the file cannot be read or is corrupt; or operators are not supported, which the
  * message lists. */
 const DynoModel *dyno_model_open (const char *path, gboolean *has_weights, GError **error);
-/* TRUE: dyno_model_find takes the name for a path. */
+/* TRUE: dyno_model_find treats the name as a path. */
 gboolean dyno_model_is_path (const char *name);
-/* The file of a network without the weights, as a run keeps it; NULL: the model is none.  Owned by
- * the model. */
+/* The file of a network without the weights, as a run keeps it; NULL: the model was not read from a
+ * file.  Owned by the model. */
 GBytes *dyno_model_get_file (const DynoModel *model);
-/* Makes a network known that dyno_model_get_file has returned; name is that of the model.  Errors:
- * MODEL. */
+/* Registers a network from a file that dyno_model_get_file has returned; name is the name of the
+ * model.  Errors: MODEL. */
 const DynoModel *dyno_model_adopt (const char *name, GBytes *file, GError **error);
 
 /* Converts parameters between torchvision's layout (float32, dense) and the layout in memory

@@ -40,21 +40,21 @@ typedef enum {
   DYNO_ELEMENTWISE_SUM,  /* y = a + b */
 } DynoElementwise;
 
-/* A window that slides over the pixels of an image.  It begins pad pixels before the image; how far
- * it goes past the end follows from the number of windows. */
+/* A window that slides over the pixels of an image.  The first window begins pad pixels before the
+ * image; how far the last one goes past the end follows from the number of windows. */
 typedef struct {
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
 } DynoPoolWindow;
 
 typedef struct {
-  /* applied to input 0, as the only computation of the op; its parameter, where it has one, is the
-   * op's attribute "parameter" */
+  /* applied to input 0, as the only computation of the op; the activation's parameter, where it has
+   * one, is the op's attribute "parameter" */
   DynoActivation activation;
   DynoElementwise elementwise;
   gboolean reads_own_output; /* the backward pass may read output 0 */
-  /* The outputs may be computed again later from the same inputs, to the same bit: activation
-   * checkpointing drops and rematerialises the outputs where their bytes are worth the time.  The
-   * node is then lowered a second time with dyno_lowering_is_rematerialising TRUE: side effects
+  /* The outputs may be computed again later from the same inputs, bit for bit: activation
+   * checkpointing drops and rematerialises the outputs where the saved memory is worth the time.
+   * The node is then lowered a second time with dyno_lowering_is_rematerialising TRUE: side effects
    * (running statistics) are left out, and an output that is cheap to keep (saved mean) may be
    * bound READ instead of WRITE: the output keeps its first value. */
   gboolean restorable;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The ops that models are built from.  Each op is one file in ops/, which holds its builder, shape
- * rule, backward, lowering and printing; kernels are in shaders/<op>/.  x is (N, H, W, C) of the
- * graph's compute type unless said otherwise.  Names give parameters: name "conv1" makes
- * "conv1.weight" and, with bias, "conv1.bias". */
+ * rule, backward and lowering; kernels are in shaders/<op>/.  x is (N, H, W, C) of the graph's
+ * compute type unless said otherwise.  Names give parameters: name "conv1" makes "conv1.weight"
+ * and, with bias, "conv1.bias". */
 #pragma once
 #include "lowering.h"
 #include "schema.h"
@@ -72,12 +72,12 @@ typedef struct {
   const char *weight_name, *bias_name; /* NULL: name.weight and name.bias */
 } DynoLinearParams;
 
-/* Either of the two, by its parameters. */
+/* dyno_linear or dyno_linear_flattened, as the parameters select. */
 DynoTensor *dyno_linear_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
                                      const DynoLinearParams *params);
 
-/* PyTorch's: of the deviation sqrt (variance + eps), and the share of the new value in the running
- * statistics. */
+/* As in PyTorch: eps of the deviation sqrt (variance + eps), and the share of the new value in the
+ * running statistics. */
 typedef struct {
   double eps;      /* 0 reads as 1e-5 */
   double momentum; /* at most 1; 0 reads as 0.1 */
@@ -93,22 +93,23 @@ DynoTensor *dyno_batch_norm_with_params (DynoGraph *graph, DynoTensor *x, const 
 DynoTensor *dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
 /* PyTorch's LayerNorm over the last axis: each row of C values by its own mean and variance;
- * parameters name.weight, name.bias.  eps 0 reads as 1e-5, which dyno_layer_norm takes.  Errors:
+ * parameters name.weight, name.bias.  eps 0 reads as 1e-5, which dyno_layer_norm uses.  Errors:
  * SHAPE, also for a number that is no eps. */
 DynoTensor *dyno_layer_norm_with_eps (DynoGraph *graph, DynoTensor *x, const char *name,
                                       double eps);
 DynoTensor *dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
-/* PyTorch's GroupNorm without its parameters, which dyno_scale_channels and dyno_add_channels have:
- * each sample's channels in `groups` groups of equal size, each group by the mean and variance of its
- * channels at all pixels.  As many groups as channels: InstanceNorm.  eps 0 reads as 1e-5.  Errors:
- * SHAPE, also for a number that is no eps. */
+/* PyTorch's GroupNorm without its parameters, which dyno_scale_channels and dyno_add_channels
+ * apply: the channels of each sample form `groups` groups of equal size, and each group is
+ * normalised by the mean and variance of its channels over all pixels.  With as many groups as
+ * channels this is InstanceNorm.  eps 0 reads as 1e-5.  Errors: SHAPE, also for a number that is no
+ * eps. */
 DynoTensor *dyno_group_norm (DynoGraph *graph, DynoTensor *x, const char *name, guint32 groups,
                              double eps);
 
-/* y = f (x), each value by itself; NONE is not allowed.  parameter: the slope of LEAKY_RELU, the
- * alpha of ELU; the others read none.  Without it: PyTorch's, 0.01 and 1.  Errors: SHAPE for a
- * parameter that is not finite. */
+/* y = f (x), elementwise; NONE is not allowed.  parameter: the slope of LEAKY_RELU or the alpha of
+ * ELU; other activations read none.  Without the parameter: PyTorch's values, 0.01 and 1.  Errors:
+ * SHAPE for a parameter that is not finite. */
 DynoTensor *dyno_activation_with_parameter (DynoGraph *graph, DynoTensor *x,
                                             DynoActivation activation, double parameter,
                                             const char *name);
@@ -116,17 +117,17 @@ DynoTensor *dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation act
                              const char *name);
 DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
-/* y = a * b, each value by itself; both have the same shape, and may be the same tensor. */
+/* y = a * b, elementwise; a and b have the same shape, and may be the same tensor. */
 DynoTensor *dyno_multiply (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
-/* y = factor * x + offset, each value by itself, with numbers that are not trained.  Errors: SHAPE
- * for one that is not finite. */
+/* y = factor * x + offset, elementwise, with numbers that are not trained.  Errors: SHAPE for one
+ * that is not finite. */
 DynoTensor *dyno_affine (DynoGraph *graph, DynoTensor *x, double factor, double offset,
                          const char *name);
 /* x (N, H, W, C) by a parameter (C): y[n][h][w][c] = x[n][h][w][c] * weight[c], name.weight; and
  * x[n][h][w][c] + bias[c], name.bias */
 DynoTensor *dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
-/* The same by a parameter (C, 1, 1), which exists: for models whose factors come before the layers in
- * front of them.  NULL: an error before. */
+/* The same with an existing parameter (C, 1, 1), for models that list the factors before the
+ * preceding layers' parameters.  NULL: an earlier error. */
 DynoParameter *dyno_factor_parameter (DynoGraph *graph, const char *name, guint32 channels,
                                       DynoInit init);
 DynoTensor *dyno_scale_channels_by (DynoGraph *graph, DynoTensor *x, const char *name,
@@ -134,17 +135,18 @@ DynoTensor *dyno_scale_channels_by (DynoGraph *graph, DynoTensor *x, const char 
 DynoTensor *dyno_add_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 /* x (N, H, W, C) times factors (N, 1, 1, C): y[n][h][w][c] = x[n][h][w][c] * factors[n][c] */
 DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);
-/* n tensors (N, H, W, C_i), in order -> (N, H, W, sum of the C_i): PyTorch's cat along the channels;
- * the only one itself.  A tensor may stand there twice. */
+/* n tensors (N, H, W, C_i), in order -> (N, H, W, sum of the C_i): PyTorch's cat along the
+ * channels; a single tensor is returned itself.  A tensor may occur twice. */
 DynoTensor *dyno_concat (DynoGraph *graph, DynoTensor *const *tensors, guint n, const char *name);
-/* (N, H, W, C) -> (N, H, W, count), the channels from `first` on; x itself where these are all. */
+/* (N, H, W, C) -> (N, H, W, count), the channels from `first` on; x itself where they are all
+ * channels. */
 DynoTensor *dyno_channels (DynoGraph *graph, DynoTensor *x, const char *name, guint32 first,
                            guint32 count);
 
 typedef struct {
-  gint32 top, bottom, left, right; /* rows and columns; negative: so many are cropped */
+  gint32 top, bottom, left, right; /* rows and columns; a negative number crops */
   gint32 front, back;              /* channels */
-  double value; /* -INFINITY too; in half precision at most the largest finite one */
+  double value; /* may be -INFINITY; in half precision at most the largest finite value */
 } DynoPadParams;
 
 /* (N, H, W, C) -> (N, H + top + bottom, W + left + right, C + front + back): PyTorch's pad with a
@@ -152,38 +154,39 @@ typedef struct {
 DynoTensor *dyno_pad (DynoGraph *graph, DynoTensor *x, const char *name,
                       const DynoPadParams *params);
 
-/* The pixel of an image that a pixel of the resized one is. */
+/* The value of a pixel of the resized image. */
 typedef enum {
-  DYNO_RESIZE_LINEAR,       /* that between its neighbours, by their distances */
-  DYNO_RESIZE_PREFER_FLOOR, /* the nearest; of two, the first */
-  DYNO_RESIZE_PREFER_CEIL,  /* the nearest; of two, the second */
-  DYNO_RESIZE_FLOOR,        /* the one before */
-  DYNO_RESIZE_CEIL,         /* the one after */
+  DYNO_RESIZE_LINEAR,       /* linear interpolation between its neighbours */
+  DYNO_RESIZE_PREFER_FLOOR, /* the nearest; of two equally near, the first */
+  DYNO_RESIZE_PREFER_CEIL,  /* the nearest; of two equally near, the second */
+  DYNO_RESIZE_FLOOR,        /* the pixel before */
+  DYNO_RESIZE_CEIL,         /* the pixel after */
 } DynoResizeMode;
 
 /* Where pixel o of a side lies in the image, as ONNX's coordinate_transformation_mode; f is the
  * factor of the side. */
 typedef enum {
   DYNO_RESIZE_HALF_PIXEL,         /* (o + 1/2) / f - 1/2 */
-  DYNO_RESIZE_PYTORCH_HALF_PIXEL, /* the same; the only pixel at 0 */
+  DYNO_RESIZE_PYTORCH_HALF_PIXEL, /* the same; 0 if the result has one pixel */
   DYNO_RESIZE_ALIGN_CORNERS,      /* o (extent - 1) / (extent of the result - 1) */
   DYNO_RESIZE_ASYMMETRIC,         /* o / f */
 } DynoResizePlaces;
 
 typedef struct {
-  guint32 height, width; /* of the result: those of the image times the factors, rounded down */
+  guint32 height, width; /* of the result: the image's size times the factors, rounded down */
   DynoResizeMode mode;
   DynoResizePlaces places;
-  /* the factors up / down of height and width; up 0: from the extent to that of the result */
+  /* the factors up / down of height and width; up 0: the result's extent / the image's */
   guint32 up_h, down_h, up_w, down_w;
 } DynoResizeParams;
 
-/* (N, H, W, C) -> (N, height, width, C), PyTorch's interpolate; x itself where nothing moves.
- * Errors: SHAPE, also where a pixel would be a part of more than about 65,000 others. */
+/* (N, H, W, C) -> (N, height, width, C), PyTorch's interpolate; x itself where the result equals x.
+ * Errors: SHAPE, also where a pixel would contribute to more than about 65,000 pixels of the
+ * result. */
 DynoTensor *dyno_resize (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoResizeParams *params);
-/* The channels of x as (groups, C / groups), transposed, as ShuffleNet's; groups divide C.  x itself
- * where there is one group, or one for each channel. */
+/* ShuffleNet's channel shuffle: the channels of x, taken as (groups, C / groups), are transposed;
+ * groups divide C.  x itself where there is one group, or one group for each channel. */
 DynoTensor *dyno_channel_shuffle (DynoGraph *graph, DynoTensor *x, const char *name,
                                   guint32 groups);
 
@@ -200,21 +203,21 @@ typedef struct {
   guint n_parts;
 } DynoPermuteParams;
 
-/* The values of each sample in another order, (N, H, W, C) -> (N, h, w, c): in the order of the
- * result the last part is fastest, and the parts are each value of x once.  Neighbours that are one
- * part of x are joined; at most DYNO_PERMUTE_MAX_PARTS may be left.  x itself where nothing moves.
- * Errors: SHAPE. */
+/* Reorders the values of each sample, (N, H, W, C) -> (N, h, w, c): the parts are in the order of
+ * the result, the last one fastest, and cover each value of x once.  Neighbouring parts that are
+ * contiguous in x are joined; at most DYNO_PERMUTE_MAX_PARTS may be left.  x itself where the order
+ * stays the same.  Errors: SHAPE. */
 DynoTensor *dyno_permute (DynoGraph *graph, DynoTensor *x, const char *name,
                           const DynoPermuteParams *params);
 
 typedef struct {
-  DynoPoolWindow window; /* at most 256 places; a pad is at most half the kernel */
+  DynoPoolWindow window; /* at most 256 positions; a pad is at most half the kernel */
   guint32 end_h, end_w;  /* pads at the end, less than the kernel */
   gboolean round_up;     /* PyTorch's ceil_mode: the last window may reach past the pad */
 } DynoMaxPoolParams;
 
-/* (N, H, W, C) -> (N, OH, OW, C), OH = (H + pad_h + end_h - kernel_h) / stride_h + 1; pads are no
- * values. */
+/* (N, H, W, C) -> (N, OH, OW, C), OH = (H + pad_h + end_h - kernel_h) / stride_h + 1; pads do not
+ * take part in the maximum. */
 DynoTensor *dyno_max_pool_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
                                        const DynoMaxPoolParams *params);
 /* The same with a square window: PyTorch's MaxPool2d. */
@@ -223,8 +226,8 @@ DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, gu
 /* The same along a sequence (N, 1, T, C): PyTorch's MaxPool1d. */
 DynoTensor *dyno_max_pool1d (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                              guint32 stride, guint32 pad);
-/* -> (N, 1, 1, C); PyTorch's AdaptiveMaxPool2d (1).  A larger image than a window may be takes two
- * of them. */
+/* -> (N, 1, 1, C); PyTorch's AdaptiveMaxPool2d (1).  An image larger than the largest window takes
+ * two pooling nodes. */
 DynoTensor *dyno_global_max_pool (DynoGraph *graph, DynoTensor *x, const char *name);
 /* -> (N, 1, 1, C); PyTorch's AdaptiveAvgPool2d (1) */
 DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name);
@@ -248,8 +251,8 @@ DynoTensor *dyno_adaptive_avg_pool (DynoGraph *graph, DynoTensor *x, const char 
                                     guint32 out_h, guint32 out_w);
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
-/* The same of whole samples, as torchvision's StochasticDepth with mode "row": a branch of a residual
- * block is skipped by a sample with the probability, which is in [0, 1).  Errors: SHAPE. */
+/* The same for whole samples, as torchvision's StochasticDepth with mode "row": each sample skips a
+ * branch of a residual block with the probability p, which is in [0, 1).  Errors: SHAPE. */
 DynoTensor *dyno_stochastic_depth (DynoGraph *graph, DynoTensor *x, const char *name,
                                    double probability);
 
@@ -268,8 +271,8 @@ typedef struct {
   DynoSequence sequence;
 } DynoLstmParams;
 
-/* PyTorch's LSTM with batch_first, from states of zero: (N, 1, T, C) -> (N, 1, T, hidden), or 2
- * hidden with both directions, the forward one first.  Steps that do not count are 0, as in a
+/* PyTorch's LSTM with batch_first, from zero initial states: (N, 1, T, C) -> (N, 1, T, hidden), or
+ * 2 hidden with both directions, the forward one first.  Steps that do not count are 0, as in a
  * packed sequence that was padded again.  Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0,
  * .bias_hh_l0, with _l1 and so on for further layers and the suffix _reverse for the other
  * direction; gates i, f, g, o. */
@@ -278,33 +281,35 @@ DynoTensor *dyno_lstm (DynoGraph *graph, DynoTensor *x, const char *name,
 
 typedef struct {
   guint32 heads;
-  DynoSequence sequence; /* tokens that count as keys; lengths take h = 1 */
+  DynoSequence sequence; /* tokens that count as keys; lengths need h = 1 */
   double scale;          /* of the scores; 0: 1 / sqrt (D) */
-  gboolean by_row;       /* tokens attend to those of their row h only; without lengths */
+  gboolean by_row;       /* tokens attend only to tokens of their row h; not with lengths */
 } DynoAttentionParams;
 
 /* Softmax attention without dropout over T = H * W tokens: (N, H, W, 3 C) -> (N, H, W, C), C =
  * heads * D, D a multiple of 8 up to 128.  A token's values are q, k and v, each [head][D], as one
- * linear layer makes them (timm's qkv, PyTorch's in_proj); scores are q . k * scale.  By row it is
- * the attention of (N * H, 1, W, 3 C): H are groups of T = W tokens, such as windows.  Memory grows
- * with the tokens, work with T of each.  Tokens that do not count are no keys; their own rows of the
- * output hold what they see, as PyTorch's with key_padding_mask.  Errors: SHAPE; at lowering
- * UNSUPPORTED, where a CPU runs so many tokens. */
+ * linear layer makes them (timm's qkv, PyTorch's in_proj); scores are q . k * scale.  With by_row
+ * it is the attention of (N * H, 1, W, 3 C): each row is a group of T = W tokens, such as a window.
+ * Memory grows linearly with the number of tokens, the work of each token with T.  Tokens that do
+ * not count are not keys; their own rows of the output are computed as for other tokens, as in
+ * PyTorch with key_padding_mask.  Errors: SHAPE; at lowering UNSUPPORTED, where a CPU runs so many
+ * tokens. */
 DynoTensor *dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
                             const DynoAttentionParams *params);
 
 /* A parameter (1, count, channels) for dyno_tokens; the graph owns it. */
 DynoParameter *dyno_token_parameter (DynoGraph *graph, const char *name, guint32 count,
                                      guint32 channels, DynoInit init);
-/* An image's pixels as tokens behind a class token, each plus its position, as in vision
+/* An image's pixels as tokens after a class token, each plus its position embedding, as in vision
  * transformers: (N, H, W, C) -> (N, 1, 1 + H * W, C), W fastest.  Parameters class_token (1, 1, C)
- * and positions (1, 1 + H * W, C); NULL: an error before.  Errors: SHAPE. */
+ * and positions (1, 1 + H * W, C); NULL: an earlier error.  Errors: SHAPE. */
 DynoTensor *dyno_tokens (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoParameter *class_token, const DynoParameter *positions);
-/* The same of tokens that are there: (N, H, W, C) plus positions (1, H * W, C).  Errors: SHAPE. */
+/* The same without a class token: (N, H, W, C) plus positions (1, H * W, C).  Errors: SHAPE. */
 DynoTensor *dyno_add_positions (DynoGraph *graph, DynoTensor *x, const char *name,
                                 const DynoParameter *positions);
-/* (N, H, W, C) behind a class token (1, 1, C): (N, 1, 1 + H * W, C).  Errors: SHAPE. */
+/* The same without positions: a class token (1, 1, C) before x (N, H, W, C): (N, 1, 1 + H * W, C).
+ * Errors: SHAPE. */
 DynoTensor *dyno_prepend_token (DynoGraph *graph, DynoTensor *x, const char *name,
                                 const DynoParameter *class_token);
 
@@ -321,25 +326,25 @@ DynoTensor *dyno_mean_step (DynoGraph *graph, DynoTensor *x, const char *name,
 DynoTensor *dyno_rows (DynoGraph *graph, DynoTensor *x, const char *name);
 
 /* The field as the host writes it (space INPUT, dense C) -> an activation of the compute type,
- * normalised as the field specifies; in training augmented from seeds (N uint32), where they are
- * given.  raw NULL: noise of the field's shape. */
+ * normalised as the field specifies; in training augmented by seeds (N uint32), if not NULL.  raw
+ * NULL: noise of the field's shape. */
 DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
                           const DynoBatchField *field, const DynoAugmentation *augmentation);
 
-/* A mask (N, H, W, 1) U8 as the host writes it -> its class ids (N, H, W, 1) int32, moved as
- * dyno_prepare moves an image of so many channels with the same seeds and augmentation. */
+/* A mask (N, H, W, 1) U8 as the host writes it -> its class ids (N, H, W, 1) int32, transformed as
+ * dyno_prepare transforms an image of as many channels with the same seeds and augmentation. */
 DynoTensor *dyno_prepare_mask (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
                                guint32 channels, const DynoAugmentation *augmentation);
 
-/* Values to predict (N, H, W, C) F32, negated where the augmentation lists them (`negated`) and
- * mirrors the sample; targets itself where the augmentation does neither. */
+/* The target values (N, H, W, C) F32; values that the augmentation lists as `negated` are negated
+ * where it mirrors the sample; targets itself where it mirrors nothing or lists none. */
 DynoTensor *dyno_flip_targets (DynoGraph *graph, DynoTensor *targets, DynoTensor *seeds,
                                const DynoAugmentation *augmentation);
 
 typedef struct {
   double smoothing; /* of the labels, in [0, 1] */
   double focal;     /* exponent of the focal loss, in [0, DYNO_MOST_FOCAL]; 0: there is none */
-  double dice;      /* share of the Dice loss, in [0, 1]; only of pixels */
+  double dice;      /* share of the Dice loss, in [0, 1]; only for pixels */
 } DynoClassLoss;
 #define DYNO_MOST_FOCAL 10
 
@@ -350,41 +355,43 @@ typedef struct {
  * weights (C + 1 floats, space SCALER): a weight for each class, as in PyTorch's CrossEntropyLoss,
  * then their sum; NULL: all weights are 1.  The metrics count each sample once.  loss (NULL: all 0):
  * with focal g each row's cross entropy l = -log p of its class counts (1 - p)^g l, before it is
- * weighted, as Lin et al. define it (2017); label smoothing and mixed classes then are errors. */
+ * weighted, as Lin et al. define it (2017); then label smoothing and mixed classes are errors. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                  const DynoClassLoss *loss, DynoTensor *weights);
-/* The same for a class for each pixel: logits (N, H, W, C), C <= 255, targets (N, H, W) int32,
- * where an id from C on (DYNO_MASK_IGNORED) does not count.  As PyTorch's with ignore_index, the
- * loss of a batch in training is the mean over the pixels that count, weighted by weights, and the
- * metrics are likewise; in evaluation a pixel that does not count has a loss of 0 and the mean is
- * over all pixels, so that the sums of all batches can be divided by the counts of
- * dyno_pixel_counts.  With dice s the loss of a batch in training is (1 - s) times this and s times
- * the mean over the C classes of 1 - 2 I / U, where I adds up the softmax of the class over the
- * pixels whose target it is, and U that over all pixels that count and the number of its targets; a
- * class without a target in the batch has 0, and weights count in the former only.  That is
- * DiceLoss of segmentation_models_pytorch in mode multiclass. */
+/* The same for models that classify each pixel: logits (N, H, W, C), C <= 255, targets (N, H, W)
+ * int32, where an id from C on (DYNO_MASK_IGNORED) does not count.  As in PyTorch with
+ * ignore_index, the loss of a batch in training is the mean over the pixels that count, weighted by
+ * weights, and the metrics are likewise; in evaluation a pixel that does not count has a loss of 0
+ * and the mean is over all pixels, so that the sums of all batches can be divided by the counts of
+ * dyno_pixel_counts.  With dice s the loss of a batch in training is (1 - s) times the cross
+ * entropy plus s times the mean over the C classes of 1 - 2 I / U.  I is the sum of the softmax of
+ * the class over the pixels whose target is the class; U is the sum of that softmax over all pixels
+ * that count, plus the number of pixels whose target is the class.  A class without a target in the
+ * batch contributes 0, and weights apply only to the cross entropy.  The second term is DiceLoss of
+ * segmentation_models_pytorch in mode multiclass. */
 void dyno_pixel_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                const DynoClassLoss *loss, DynoTensor *weights);
 
-/* The class of each pixel of the first n_samples of logits (N, H, W, C), C <= 255, the first of the
- * largest -> (MIN (n_samples, N), H, W, 1) U8. */
+/* The class of each pixel of the first n_samples of logits (N, H, W, C), C <= 255: the first of the
+ * largest logits -> (MIN (n_samples, N), H, W, 1) U8. */
 DynoTensor *dyno_pixel_classes (DynoGraph *graph, DynoTensor *logits, guint32 n_samples);
 
-/* The pixels of the batch with each pair of target and class -> (1, 1, C, C) int32, [target][class]. */
+/* The number of pixels of the batch with each pair of target and class -> (1, 1, C, C) int32,
+ * [target][class]. */
 DynoTensor *dyno_pixel_counts (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets);
 
 /* PyTorch's MSELoss: the mean over samples and outputs of the squared error, gradient 2 (x - t) / C
  * per sample.  standard: 2 C floats, mean and deviation of the targets: the prediction x stands for
  * x * deviation + mean, from which loss and metrics are computed.  The gradient is then that of an
  * eighth of the squared error of x itself, (x - z) / (4 C) with z = (t - mean) / deviation:
- * learning rates that suit cross entropy suit this gradient, and overshoot with the whole one.
- * NULL: the plain loss. */
+ * learning rates that suit cross entropy suit this gradient, and overshoot with the gradient of the
+ * full squared error.  NULL: the plain loss. */
 void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
                     DynoTensor *standard);
 
-/* PyTorch's SmoothL1Loss, beta 1: a large error counts by its size, not by its square.  standard:
- * the bend is at the deviation (beta is the deviation, loss in the targets' unit), and the gradient
- * is a quarter of that with respect to x - z. */
+/* PyTorch's SmoothL1Loss, beta 1: a large error counts linearly, not by its square.  standard: the
+ * transition from square to linear is at the deviation (beta is the deviation, and the loss is in
+ * the targets' unit), and the gradient is a quarter of the gradient with respect to x - z. */
 void dyno_smooth_l1_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
                           DynoTensor *standard);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversion of parameters between torchvision's layout and the layout in memory, and start values.
  *
- * Large parameters are made and packed by all cores: a value depends only on its place.
+ * Large parameters are initialised and packed by several threads: a value depends only on its
+ * index.
  * In memory the output channel is the fastest index and channels are padded to 8, as the matrix
  * kernels load them; pads are zero and stay zero, since their gradients are. */
 #include "network.h"
@@ -36,7 +37,7 @@ shape_of (const DynoParameter *parameter)
   return s;
 }
 
-/* r counts the last two axes as one */
+/* r is the index in the last two axes, taken as one */
 static inline guint64
 torch_index (const Shape *s, guint64 o, guint64 i, guint64 r)
 {
@@ -51,8 +52,8 @@ packed_index (const Shape *s, guint64 o, guint64 i, guint64 y, guint64 x)
   return o * s->stride[0] + i * s->stride[1] + y * s->stride[2] + x * s->stride[3];
 }
 
-/* The number of elements from which on several threads are worth starting; and the inputs and the
- * values that one turn of a thread takes. */
+/* The number of elements from which on several threads are used; and the inputs and the values that
+ * a thread takes at a time. */
 #define LARGE       (1u << 16)
 #define PACK_INPUTS 8
 #define VALUES      (1u << 15)
@@ -73,8 +74,8 @@ typedef struct {
   float *packed;
 } Packing;
 
-/* Takes some inputs of every output: few enough that the cache lines of one output's row are used
- * before they leave the cache. */
+/* Packs some inputs of every output: few enough that the cache lines of one output's row are used
+ * before they are evicted. */
 static void
 pack_inputs (guint index, gpointer data)
 {

@@ -4,7 +4,7 @@
 #include "lowering.h"
 
 static const DynoPrecision precisions[] = {
-  { .name = "fp32" }, /* all members zero: F32, no loss scaling */
+  { .name = "fp32" }, /* all other members are zero: F32, no loss scaling */
   { .name = "amp",
     .storage = DYNO_DTYPE_F16,
     .compute = DYNO_DTYPE_F16,

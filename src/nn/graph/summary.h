@@ -12,11 +12,11 @@ typedef struct {
   guint64 parameters;   /* learned values, without running statistics */
   guint64 states;       /* running statistics */
   guint64 flops;        /* of the forward pass: a multiply-add is two */
-  guint64 output_bytes; /* of its output in memory, pads included */
+  guint64 output_bytes; /* bytes of its output in memory, pads included */
 } DynoLayer;
 
 /* DynoLayer of each forward node, in order; strings are the graph's.  A layer with a weight counts
- * two FLOP for each value of the weight at each place of its output; any other layer counts one
+ * two FLOP for each value of the weight at each position of its output; any other layer counts one
  * FLOP for each value of its larger side.  Layers that a fusion has joined are one layer. */
 GArray *dyno_network_list_layers (DynoGraph *graph);
 
