@@ -7,7 +7,7 @@
 #include "buckets.h"
 #include "graph-private.h"
 
-/* A parameter's gradient; ready: the dispatch after the last one that touches it. */
+/* A parameter's gradient; ready: the index of the dispatch after the last one that touches it. */
 typedef struct {
   guint64 begin, end;
   guint ready;
@@ -20,7 +20,8 @@ compare_ranges (gconstpointer a, gconstpointer b)
   return one->begin < other->begin ? -1 : one->begin > other->begin;
 }
 
-/* The gradients in the order of their places; padding between two belongs to the one before. */
+/* The gradients in the order of their offsets; padding between two gradients belongs to the first
+ * one. */
 static GArray *
 list_ranges (DynoGraph *graph)
 {
@@ -73,8 +74,8 @@ find_ready (GArray *ranges, GPtrArray *dispatches)
   return passes;
 }
 
-/* TRUE: the bucket [begin, end) is large enough.  The last bucket is small where the caller sets no
- * size: no part of the backward pass is left to hide its exchange. */
+/* TRUE: the bucket [begin, end) is large enough.  Without a size from the caller the last bucket is
+ * small: no part of the backward pass is left to hide its exchange. */
 static gboolean
 is_full (guint64 begin, guint64 end, guint64 wanted, gboolean ours)
 {

@@ -4,14 +4,14 @@
  *
  * Ranges, their sizes and their order follow only from the parameters: the last parameters come
  * first, as in the backward pass.  Equal networks have equal buckets whatever kernels they run.
- * Where the pass is cut depends on its dispatches. */
+ * Only the points at which the pass is split depend on its dispatches. */
 #pragma once
 #include "lowering.h"
 
 G_BEGIN_DECLS
 
 /* A small net is one bucket; a large net has about this many, so that the first exchange starts
- * early, and the last bucket, whose exchange nothing hides, is small. */
+ * early, and the last bucket, whose exchange no computation hides, is small. */
 #define DYNO_BUCKETS_WANTED 8
 #define DYNO_BUCKET_LEAST   (G_GUINT64_CONSTANT (4) << 20)
 #define DYNO_BUCKET_LAST    (G_GUINT64_CONSTANT (1) << 20)
@@ -23,9 +23,10 @@ typedef struct {
   guint piece;
 } DynoBucket;
 
-/* The buckets (DynoBucket) of about so many bytes; 0: by the size of the net.  Together they cover
- * all gradients; the list is empty where the graph has none.  ends (may be NULL): for each piece,
- * the dispatch after its last one; the last piece goes to the end of the backward pass. */
+/* The buckets (DynoBucket), each of about bucket_bytes; 0: derived from the size of the net.
+ * Together they cover all gradients; the list is empty where the graph has none.  ends (may be
+ * NULL): for each piece, the index of the dispatch after its last one; the last piece ends with the
+ * backward pass. */
 GArray *dyno_buckets_find (DynoLowering *lowering, guint64 bucket_bytes, GArray **ends);
 
 G_END_DECLS

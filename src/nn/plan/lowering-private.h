@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a lowering, for the files that make, rewrite and plan it.
+/* The definition of DynoLowering, for the files that make, rewrite and plan it.
  *
  * lowering.c calls rematerialise.c, reorder.c and overlap.c; the first two call it: both
  * change the list of dispatches by lowering single nodes a second time. */
@@ -18,13 +18,15 @@ struct _DynoLowering {
   GHashTable *column_sums;  /* DynoTensor* -> DynoColumnSums*, owned */
   DynoStage stage;          /* of the dispatches being appended */
   gboolean rematerialising;
-  /* tensor that the node being lowered shall write besides its outputs; NULL: none */
+  /* activation that the node being lowered rematerialises besides its outputs; NULL: none */
   DynoTensor *rematerialised;
-  DynoNode *node;          /* the only node to lower; NULL: all */
-  guint choice;            /* 1 + index of the choice that the node being lowered made; 0: none */
-  gboolean chosen;         /* that choice has its first dispatch */
-  double recomputed_share; /* added by rematerialise.c, as a share of the step's estimated time */
-  /* bytes of gradients per bucket, for a program in pieces; 0: by the size of the net */
+  DynoNode *node; /* the only node to lower; NULL: all */
+  /* 1 + index of the last choice point of the node being lowered; 0: none */
+  guint choice;
+  gboolean chosen; /* a dispatch of the present choice point has been appended */
+  /* added time of rematerialise.c, as a share of the step's estimated time */
+  double recomputed_share;
+  /* bytes of gradients per bucket, for a program in pieces; 0: derived from the net's size */
   guint64 bucket_bytes;
 };
 
@@ -43,16 +45,17 @@ DynoTensor *dyno_lowering_tensor_like (DynoLowering *lowering, const DynoTensor 
 void dyno_lowering_rematerialise (DynoLowering *lowering);
 
 /* reorder.c: lets weight gradients wait and backward nodes rematerialise activations; keeps the
- * list as it is when that saves little.  all: rematerialises everything that can be, whatever that
- * costs and saves (tests). */
+ * list as it is when that saves little.  all: rematerialises every activation that can be
+ * rematerialised, whatever the cost and the saving (for tests). */
 void dyno_lowering_reorder (DynoLowering *lowering, gboolean all);
 
-/* overlap.c: moves weight gradients into barrier levels that would leave the card idle. */
+/* overlap.c: moves weight gradients into barrier levels that would otherwise leave most of the card
+ * idle. */
 void dyno_lowering_overlap (DynoLowering *lowering);
 
 /* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of
- * the arena; takes `list`, of which the caller must hold the only reference, with its
- * dispatches. */
+ * the arena; takes ownership of `list` and its dispatches, and the caller must hold the only
+ * reference. */
 GPtrArray *dyno_dispatches_order (GPtrArray *list, guint64 *peak);
 
 /* plan.c: the most bytes of the arena that live at one barrier level of this list; no placement is

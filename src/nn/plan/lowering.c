@@ -3,8 +3,8 @@
  *
  * Invariants: dispatches are in node order, except for the ones that rematerialise.c and reorder.c
  * move in the backward pass; the dispatches that an op appends for one node are contiguous in the
- * list.  A mistake of an op (groups past the limits, too many bindings) fails the graph, so that it
- * is an error of a build and not of a run. */
+ * list.  A mistake of an op (groups past the limits, too many bindings) fails the graph, so that
+ * the error occurs in the build and not in a run. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include <stdio.h>

@@ -7,9 +7,9 @@
  * specialisation constants (they are known), addresses into push constants.
  *
  * Choice points: where an op has several variants it lists them, best guess first, under a key that
- * holds everything the time depends on ("conv2d.forward f16 n128 h56 w56 c64 k64 r3 s1 p1 ...").
- * The table of choices (filled by the autotuner, kept on disk) selects one; without an entry, the
- * first variant that the device can run is taken. */
+ * holds everything that the time depends on ("conv2d.forward f16 n128 h56 w56 c64 k64 r3 s1 p1
+ * ...").  The table of choices (filled by the autotuner, kept on disk) selects one; without an
+ * entry, the first variant that the device can run is taken. */
 #pragma once
 #include "kernel.h"
 #include "op.h"
@@ -31,26 +31,27 @@ typedef enum {
 typedef struct {
   DynoTensor *tensor;
   DynoAccess access;
-  guint16 push_offset; /* where its 64-bit address goes; G_MAXUINT16: declared only */
+  /* offset of the 64-bit address in the push constants; G_MAXUINT16: the access is only declared */
+  guint16 push_offset;
   guint64 byte_offset; /* added to the address */
 } DynoBinding;
 
 typedef struct {
   const DynoNode *node;
   const char *pass; /* static: "forward", "dgrad", "reduce" */
-  /* in which it runs: the node's stage, but BACKWARD for a rematerialised forward node */
+  /* stage in which it runs: the node's stage, but BACKWARD for a rematerialised forward node */
   DynoStage stage;
   DynoKernelSpec spec;
   guint32 groups[3];
   guint8 push[DYNO_PUSH_MAX_BYTES];
   DynoBinding bindings[DYNO_DISPATCH_MAX_BINDINGS];
   guint n_bindings;
-  /* The choice point that it came from: 1 + index; 0: this kernel has no variants. */
+  /* The choice point that it belongs to: 1 + index; 0: this kernel has no variants. */
   guint choice;
-  /* runs the variant itself; FALSE: runs a kernel that comes with it (sums of its parts) */
+  /* runs the variant's main kernel; FALSE: an additional kernel, such as the sum of its splits */
   gboolean is_variant;
   guint64 flops; /* useful operations */
-  guint64 bytes; /* least possible: each input read once, each output written once */
+  guint64 bytes; /* least possible bytes: each input read once, each output written once */
 } DynoDispatch;
 
 /* Lowers all nodes (checkpointing's rematerialisation included).  info is copied; choices may be
@@ -92,8 +93,8 @@ void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTen
 void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value,
                          gsize size_bytes);
 
-/* The same by the name of the member in the struct of the push constants, whose size is checked
- * when the op is compiled: an address for a tensor, the variable's type for another value. */
+/* The same by the name of the member in the struct of the push constants.  The member's size is
+ * checked at compile time: an address for a tensor, the variable's type for another value. */
 /* clang-format off */
 #define DYNO_BIND(dispatch, Push, member, tensor, access) \
   dyno_dispatch_bind ((dispatch), DYNO_PUSH_OFFSET (Push, member, 8), (tensor), (access))
@@ -108,7 +109,8 @@ void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpoin
    (guint16) offsetof (Push, member))
 /* clang-format on */
 
-/* The access to a gradient that is added to what other nodes have written, or is the first. */
+/* The access to a gradient: READ_WRITE where the node adds to the values of other nodes, else
+ * WRITE. */
 static inline DynoAccess
 dyno_access_sum (gboolean accumulate)
 {
@@ -163,19 +165,19 @@ void dyno_choices_set (DynoChoices *choices, const char *key, const DynoVariant 
                        double time_us);
 gboolean dyno_choices_get (DynoChoices *choices, const char *key,
                            DynoVariant *variant); /* FALSE: not known */
-/* From now on lowerings use no known choice; the choices are kept, and refused variants are still
+/* From now on lowerings ignore the known choices; the choices are kept, and refused variants stay
  * refused. */
 void dyno_choices_go_by_rule (DynoChoices *choices);
 /* FALSE: a lowering with these choices equals one without choices. */
 gboolean dyno_choices_decide (DynoChoices *choices);
 
-/* Refusals: variants that this device may not run, whatever the shape.  A refusal is for a family,
- * which is the first two words of a key ("conv2d.forward f16"), and names a tile ("khr
- * 128x128x32/64x64") with all its splits, or with one of its splits.  Lowerings do not see refused
+/* Refusals: variants that this device may not run, whatever the shape.  A refusal applies to a
+ * family, which is the first two words of a key ("conv2d.forward f16"), and names a tile ("khr
+ * 128x128x32/64x64") with all its splits, or with one of them.  Lowerings do not see refused
  * variants.  Refusals are kept on disk like choices, until the driver or the kernels change. */
 gsize dyno_choice_family_length (const char *key);
-/* A variant without splits stands for the tile with all its splits; TRUE: it was not refused
- * before. */
+/* A variant without splits stands for the tile with all its splits; returns TRUE if it was not
+ * refused before. */
 gboolean dyno_choices_refuse (DynoChoices *choices, const char *key, const DynoVariant *variant,
                               const char *why);
 /* The reason why a variant, or its tile, is refused; g_free.  NULL: it is not refused. */

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Weight gradients beside dispatches that leave a card idle.
+/* Overlap of weight gradients with dispatches that leave most of a card idle.
  *
- * The chain of the backward pass has dispatches that sum up a few numbers per channel: only some
- * workgroups of the card are busy, and a barrier follows each dispatch.  No node before the
- * optimizer reads a weight gradient, so a weight gradient runs in the barrier level of such a
- * dispatch, and its partial sums are added up in the next level.  Where there is no such dispatch,
- * it runs beside the data gradient, which saves one level.
+ * In the backward pass some dispatches sum up a few numbers per channel: they occupy only a part of
+ * the card, and a barrier follows each of them.  No node before the optimizer reads a weight
+ * gradient, so a weight gradient runs in the barrier level of such a dispatch, and its partial sums
+ * are added up in the next level.  Where there is no such dispatch, it runs beside the data
+ * gradient, which saves one level.
  *
  * Invariants: two dispatches that touch the same tensor, one of them writing, keep their order, so
  * sums stay equal to the bit; the peak of the memory does not grow. */
 #include "lowering-private.h"
 
-/* Dispatches of at most so many bytes leave a card idle. */
+/* Dispatches of at most this many bytes leave most of a card idle. */
 #define SHORT_BYTES (G_GUINT64_CONSTANT (4) << 20)
 #define SHORT_FLOPS G_GUINT64_CONSTANT (250000000)
-/* A weight gradient is moved by at most so many levels, since its inputs live as long. */
+/* A weight gradient is moved by at most this many levels, since its inputs must be kept until it
+ * runs. */
 #define MAX_LEVELS 6
 
 typedef struct {
@@ -67,8 +68,8 @@ is_short (GPtrArray *list, guint first, guint end)
   return TRUE;
 }
 
-/* The dispatches of a node of the backward pass from here on, if they write gradients of parameters
- * and nothing else that others touch. */
+/* Finds the run: the dispatches of a node of the backward pass from here on, if they write only
+ * gradients of parameters and tensors that no other node touches. */
 static gboolean
 find_run (GPtrArray *list, GHashTable *users, guint first, Run *run)
 {
@@ -116,7 +117,8 @@ find_users (GPtrArray *list)
   return users;
 }
 
-/* The first of the other dispatches, from the run's place on, that the run may not follow. */
+/* The index, from the run's index on, of the first of the other dispatches that the run must
+ * precede. */
 static guint
 find_limit (GPtrArray *others, GPtrArray *list, const Run *run)
 {
@@ -127,8 +129,8 @@ find_limit (GPtrArray *others, GPtrArray *list, const Run *run)
   return limit;
 }
 
-/* The end of the first level among the other dispatches that the run's first dispatch can join, and
- * of the first such level of short dispatches.  FALSE: there is none. */
+/* The end of the first level of the other dispatches that the run's first dispatch can join; with
+ * of_short_ones only levels of short dispatches count.  FALSE: there is no such level. */
 static gboolean
 find_level (GPtrArray *others, guint from, guint limit, gboolean of_short_ones,
             const DynoDispatch *dispatch, guint *place)
@@ -156,8 +158,8 @@ count_levels (GPtrArray *list)
   return n;
 }
 
-/* A copy of the list with the run's dispatches moved, from this place on one per level; owns
- * nothing. */
+/* A copy of the list with the run's dispatches moved, one per level from this index on; the copy
+ * does not own the dispatches. */
 static GPtrArray *
 move_run (GPtrArray *others, GPtrArray *list, const Run *run, guint place, guint limit)
 {

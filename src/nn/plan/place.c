@@ -3,9 +3,9 @@
  * the smallest result is kept.
  *
  * Ranges that are a tiny share of the whole are put into the gaps that the large ranges leave, so
- * that orders are tried only for the large ranges.  Where no order comes near the bound, an order
- * by size or length does not find the best places: each order is then changed a few times, by the
- * ranges that came to lie too high.
+ * that orders are tried only for the large ranges.  Where no order by size or length comes near the
+ * bound, each order is changed a few times: ranges that were placed too high are moved forward in
+ * it.
  * Where the result is larger than one buffer may be, all ranges are placed once more, with the
  * addresses cut into buffers of that size.  No range straddles two buffers; the unused end of a
  * buffer is not counted.
@@ -18,8 +18,8 @@
 
 /* A range below this share of the bound is tiny. */
 #define TINY_FRACTION 1024
-/* The search ends when a result is this near to the bound; and each order is changed at most so
- * often. */
+/* The search ends when a result is this near to the bound; each order is changed at most this many
+ * times. */
 #define NEAR_FRACTION 256
 #define ROUNDS        48
 
@@ -33,7 +33,7 @@ typedef struct {
   guint *sequence; /* indices in the order of placing: of the large ranges, then of the tiny ones */
   guint *placed;   /* indices by offset */
   guint64 *offsets;     /* of each range */
-  guint64 buffer_bytes; /* no range straddles a multiple of it */
+  guint64 buffer_bytes; /* buffer size: no range straddles a multiple of it */
   /* end of the ranges in each buffer; the last: of all buffers past the limit */
   guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS + 1];
 } Placement;
@@ -73,7 +73,7 @@ compare_ranges (gconstpointer a, gconstpointer b, gpointer data)
   return i < k ? -1 : i > k;
 }
 
-/* The first place from `offset` on that lies in one buffer. */
+/* The first offset from `offset` on at which the range lies in one buffer. */
 static guint64
 keep_whole (const Placement *p, guint64 offset, guint64 size_bytes)
 {
@@ -85,7 +85,7 @@ keep_whole (const Placement *p, guint64 offset, guint64 size_bytes)
 static guint64
 find_gap (const Placement *p, const DynoLiveRange *range, guint n_placed)
 {
-  guint64 end = 0; /* of all placed so far that meet this range */
+  guint64 end = 0; /* end of the placed ranges that meet this range */
   guint64 best = G_MAXUINT64, best_size = G_MAXUINT64;
   for (guint i = 0; i < n_placed; i++)
     {
@@ -161,8 +161,7 @@ place_tiny (Placement *p, guint n_ranges)
   return count_bytes (p);
 }
 
-/* Moves each range that came to lie above the bound forward, to half its distance from the start of
- * the sequence. */
+/* Moves each range that was placed above the bound forward, to half its index in the sequence. */
 static void
 advance_high (Placement *p, guint64 bound)
 {
@@ -196,7 +195,8 @@ dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges)
   for (guint i = 0; i < n_ranges; i++)
     {
       change[ranges[i].first] += ranges[i].size_bytes;
-      change[ranges[i].last + 1] -= ranges[i].size_bytes; /* unsigned: wraps and comes back */
+      /* unsigned: an underflow wraps, and the sum wraps back */
+      change[ranges[i].last + 1] -= ranges[i].size_bytes;
     }
   guint64 live = 0, peak = 0;
   for (guint i = 0; i < n_levels; i++)
@@ -207,7 +207,7 @@ dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges)
   return peak;
 }
 
-/* Places all ranges with this size of buffers, in the order of `sequence`, large ranges first. */
+/* Places all ranges for this buffer size, in the order of `sequence`, large ranges first. */
 static guint64
 place_all (Placement *p, guint n_ranges, guint64 bound, guint64 buffer_bytes)
 {

@@ -22,16 +22,17 @@ typedef struct {
 } DynoLiveRange;
 
 /* Sets offsets, multiples of DYNO_TENSOR_ALIGNMENT, such that tensors whose live ranges meet do not
- * overlap; returns the bytes needed.  buffer_bytes: where more bytes are needed, the offset o lies
- * in buffer o / buffer_bytes, and each range that is no larger than a buffer lies wholly in one;
- * the bytes returned are the sum of the buffers' sizes.  A multiple of DYNO_TENSOR_ALIGNMENT, or
- * G_MAXUINT64: no limit.  Deterministic; some tens of milliseconds for thousands of ranges. */
+ * overlap; returns the bytes needed.  buffer_bytes, a multiple of DYNO_TENSOR_ALIGNMENT or
+ * G_MAXUINT64 for no limit: where more bytes are needed, the offset o lies in buffer o /
+ * buffer_bytes, and each range that is no larger than a buffer lies wholly in one; the bytes
+ * returned are then the sum of the buffers' sizes.  Deterministic; some tens of milliseconds for
+ * thousands of ranges. */
 guint64 dyno_live_ranges_place (DynoLiveRange *ranges, guint n_ranges, guint64 buffer_bytes);
 
-/* The most bytes that live at one level: no placement is smaller.  Sizes are taken as they are. */
+/* The most bytes that live at one level: no placement is smaller.  Sizes are not rounded up. */
 guint64 dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges);
 
-/* The kind of memory under which a space is counted. */
+/* The component under which a space's memory is counted. */
 DynoMemoryKind dyno_space_kind (DynoSpace space);
 gboolean dyno_space_is_slotted (DynoSpace space);
 /* steps change the space and it outlives them: a snapshot holds it */

@@ -5,10 +5,10 @@
  * Invariants:
  * - A tensor that is read before it is written lives from the start (the host fills it); a tensor
  *   marked `keep` lives to the end.
- * - Live ranges are in barrier levels, both ends included, so that shared memory never needs a
- *   barrier that the values themselves do not need.
- * - A device with a larger limit of its buffers gets the same offsets as one with a smaller limit,
- *   unless the arena is larger than the smaller limit.
+ * - Live ranges are in barrier levels, both ends included, so that aliasing never adds a barrier
+ *   that the data dependencies do not need.
+ * - The offsets do not depend on the device's limit of the buffer size, unless the arena is larger
+ *   than that limit.
  * - Parameters and state have their offsets already; the plan only counts them. */
 #include "plan-private.h"
 #include "graph-private.h"
@@ -28,7 +28,7 @@ typedef struct {
   DynoPlanFlags flags;
   GArray *uses;                 /* Use, of the arena's tensors, by first dispatch */
   gboolean bound[DYNO_SPACE_N]; /* spaces that some dispatch touches */
-  guint64 buffer_bytes;         /* of the arena: no tensor straddles a multiple of it */
+  guint64 buffer_bytes;         /* buffer size of the arena: no tensor straddles a multiple of it */
 } Planner;
 
 DynoMemoryKind
@@ -144,7 +144,7 @@ find_live_ranges (const Planner *p)
   return ranges;
 }
 
-/* Replaces the offsets by shared ones. */
+/* Replaces the offsets by offsets that let tensors share memory. */
 static void
 place_shared (Planner *p)
 {
@@ -154,7 +154,7 @@ place_shared (Planner *p)
     g_array_index (p->uses, Use, i).tensor->offset = ranges[i].offset + guard_bytes (p);
 }
 
-/* The arena's buffers, from the tensors' offsets. */
+/* Computes the sizes of the arena's buffers from the tensors' offsets. */
 static void
 count_arena (const Planner *p, DynoPlan *plan)
 {
@@ -170,7 +170,7 @@ count_arena (const Planner *p, DynoPlan *plan)
       plan->n_arena_buffers = MAX (plan->n_arena_buffers, buffer + 1);
       plan->largest_bytes = MAX (plan->largest_bytes, size);
     }
-  /* An arena that needs more buffers is larger than the device can hold in so many. */
+  /* An arena that needs more buffers has a last one larger than the limit, which shows here. */
   plan->largest_bytes =
       MAX (plan->largest_bytes, plan->arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS - 1]);
 }
@@ -315,7 +315,7 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
 {
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     plan->space_bytes[space] = MAX (plan->space_bytes[space], other->space_bytes[space]);
-  /* one device's */
+  /* of one device */
   g_return_if_fail (plan->n_arena_buffers == 0 || plan->buffer_bytes == other->buffer_bytes);
   for (guint i = 0; i < other->n_arena_buffers; i++)
     plan->arena_bytes[i] = MAX (plan->arena_bytes[i], other->arena_bytes[i]);

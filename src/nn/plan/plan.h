@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory plan: an offset for every tensor, and the bytes of each space and each component.
  *
- * It is computed without a device, so VRAM is known exactly before a run: exactly the bytes of the
- * plan are allocated.  A tensor lives from its first writer to its last reader in the list of
+ * It is computed without a device, so the need of VRAM is known before a run: exactly the bytes of
+ * the plan are allocated.  A tensor lives from its first writer to its last reader in the list of
  * dispatches; tensors whose live ranges do not meet share memory.  Ranges are widened to the
  * barrier level, since dispatches of one level may overlap.  The scratch of a node is a tensor like
  * any other: it lies where activations are dead, and counts as activations.
@@ -14,11 +14,12 @@
 
 G_BEGIN_DECLS
 
-/* The arena consists of at most so many buffers. */
+/* The largest number of buffers of the arena. */
 #define DYNO_PLAN_MAX_ARENA_BUFFERS 64
 
 typedef struct {
-  /* each rounded up to DYNO_BUFFER_GRANULARITY, 0 where unused; INPUT and STEP: one slot */
+  /* each rounded up to DYNO_BUFFER_GRANULARITY, 0 where unused; INPUT and STEP: bytes of one
+   * slot */
   guint64 space_bytes[DYNO_SPACE_N];
   guint64 kind_bytes[DYNO_MEMORY_N_KINDS]; /* device memory by component, all slots counted */
   guint64 total_bytes;                     /* the sum of kind_bytes */
@@ -54,17 +55,16 @@ typedef enum {
 gboolean dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags,
                             DynoPlan *plan, GError **error);
 
-/* Can the device have buffers that large?  Only the sums are useful of a plan that needs larger
- * ones. */
+/* FALSE: the plan needs larger buffers than the device allows, and only its sums are of use. */
 gboolean dyno_plan_fits_buffers (const DynoPlan *plan);
 
 /* Makes the plan large enough for both plans: training and evaluation share their buffers. */
 void dyno_plan_merge (DynoPlan *plan, const DynoPlan *other);
 
-/* Includes a snapshot in the plan, or leaves it out. */
+/* Includes the memory of a snapshot in the plan, or leaves it out. */
 void dyno_plan_set_snapshot (DynoPlan *plan, gboolean snapshot);
 
-/* Likewise for the gradients' copy in fp16. */
+/* Likewise for the fp16 copy of the gradients. */
 void dyno_plan_set_halves (DynoPlan *plan, gboolean halves);
 
 /* Likewise for the data that other ranks send; 0: nothing. */

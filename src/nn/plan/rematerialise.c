@@ -10,17 +10,17 @@
  * has used it.  The choice of outputs to drop is a knapsack problem: each output saves its bytes
  * and costs the estimated seconds of its node, and all together may cost 35 % of the step's time.
  * Outputs are taken in the order of bytes per second up to several shares of that time, and chains
- * are cut at several lengths; the resulting list with the lowest peak is taken, so that this never
- * costs memory.  Every node runs at most twice, whatever the length of its chain.
- * Without the checkpointing setting the same is done for values that cost next to nothing: the
- * values that depend only on the step's inputs (the prepared input), and only where the saving is
- * worth it.
+ * are cut at several lengths; the resulting list with the lowest peak is taken, so that the peak
+ * never grows.  Every node runs at most twice, whatever the length of its chain.
+ * Without the checkpointing setting this is done only for values that are cheap to compute, which
+ * depend only on the step's inputs (the prepared input), and only where the saving is large enough.
  * Invariant: a rematerialised value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include "command-list.h"
 
-/* The lengths of chains, in nodes, and the shares of a step's estimated time that are tried. */
+/* The maximum lengths of chains, in nodes, and the shares of a step's estimated time that are
+ * tried. */
 static const guint chains[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 static const double shares[] = { 0.05, 0.12, 0.2, 0.28, 0.35 };
 /* A faster list is better if its peak is higher by at most this share. */
@@ -41,9 +41,9 @@ typedef struct {
   GPtrArray *dispatches; /* the second lowering, still bound to the forward tensors */
   double seconds;        /* estimated time of the dispatches */
   guint64 bytes;         /* of the outputs that the node can write again */
-  gboolean taken;        /* in this try: its outputs may be dropped */
-  guint depth;           /* in this try; 0: kept */
-  gboolean done;         /* in this try: its dispatches are in the list */
+  gboolean taken;        /* in this attempt: its outputs may be dropped */
+  guint depth;           /* in this attempt; 0: kept */
+  gboolean done;         /* in this attempt: its dispatches are in the list */
 } Candidate;
 
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
   GHashTable *dropped;   /* forward tensor -> Candidate that can write it again */
   GHashTable *fresh;     /* forward tensor -> the tensor that takes its place */
   GHashTable *writers;   /* tensor -> number of nodes that write it */
-  GPtrArray *list;       /* the list of this try */
+  GPtrArray *list;       /* the list of this attempt */
 } Rematerialisation;
 
 static void
@@ -328,7 +328,7 @@ drop_asked (Rematerialisation *r, Best *best)
       for (guint c = 0; c < G_N_ELEMENTS (chains) && n > before; c++)
         {
           guint64 peak;
-          /* chains also differ in the units that may wait */
+          /* lists of other chain lengths also differ in the units that may wait */
           GPtrArray *list = dyno_dispatches_order (make_list (r, chains[c]), &peak);
           consider (r, best, list, peak);
         }

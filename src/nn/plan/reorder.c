@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The backward pass in an order that needs less memory.
+/* Reorders the backward pass so that it needs less memory.
  *
- * At the start of the backward pass all activations are kept, and little memory has been freed.
- * Two kinds of values need not exist then:
+ * At the start of the backward pass all activations are live, and little memory has been freed.
+ * Two kinds of values need not be in memory then:
  * - The results of units that only add to a parameter's gradient (a convolution's wgrad, with its
  *   partial sums).  Such a unit may wait until memory has been freed, since no node before the
  *   optimizer reads its result.  It is deferred only where it would exceed the peak, so most units
@@ -30,7 +30,7 @@
 #define COST_FRACTION 64
 /* Bisection steps after which the lowest limit is known to less than a thousandth. */
 #define SEARCH_ROUNDS 12
-/* The cheaper of two choices is taken when its peak is higher by less than this share. */
+/* The faster of two lists is taken when its peak is higher by less than this share. */
 #define SLACK_FRACTION 256
 
 #define NO_UNIT G_MAXUINT
@@ -55,9 +55,9 @@ typedef struct {
   DynoAccess access;
 } Touch;
 
-/* The state of a value in one try. */
+/* The state of a value in one attempt. */
 typedef struct {
-  guint remaining; /* touches to come */
+  guint remaining; /* remaining touches */
   guint level;     /* the last level that touched it */
   DynoAccess access;
 } State;
@@ -66,18 +66,18 @@ typedef struct {
   GPtrArray *list; /* dispatches in the order in which they were appended */
   GArray *units, *values, *touches;
   guint *touch_first; /* index into touches for each dispatch, and the end */
-  /* one try */
+  /* of one attempt */
   State *states; /* for each value */
   guint8 *done;  /* for each unit */
   GArray *order, *waiting;
   guint level;
-  guint64 live, dying, peak; /* dying: bytes that are free after this barrier level */
+  guint64 live, dying, peak; /* dying: bytes that become free after this barrier level */
 } Schedule;
 
 typedef struct {
   DynoNode *node;        /* of the backward pass */
   DynoTensor *y, *fresh; /* the activation that it rematerialises; the tensor that it writes */
-  GPtrArray *dispatches; /* of the node, lowered for that */
+  GPtrArray *dispatches; /* dispatches of the node, lowered with this rematerialisation */
   double more_s;         /* additional estimated time */
 } Rematerialised;
 
@@ -93,7 +93,7 @@ value_at (const Schedule *s, guint value)
   return &g_array_index (s->values, Value, value);
 }
 
-/* Gives the touches of a unit's dispatches; returns their number. */
+/* Finds the touches of a unit's dispatches; returns their number. */
 static guint
 unit_touches (const Schedule *s, guint unit, const Touch **touches)
 {
@@ -180,8 +180,8 @@ next_writer (const Schedule *s, guint value, guint from)
   return NO_UNIT;
 }
 
-/* Sets the limits of a unit that waits: a value that it reads may be written, by a unit that
- * rematerialises it, later than the unit's place in the list, and may be overwritten after that. */
+/* Sets the limits of a unit that waits: a value that the unit reads may be rematerialised later
+ * than the unit's place in the list, and may be overwritten after that. */
 static void
 find_window (Schedule *s, guint unit)
 {
@@ -601,7 +601,7 @@ make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
       g_hash_table_insert (by_node, rematerialised->node, rematerialised);
       g_hash_table_insert (by_tensor, rematerialised->y, rematerialised);
     }
-  const DynoNode *node = NULL; /* whose dispatches are in the list */
+  const DynoNode *node = NULL; /* the node whose dispatches are in the list */
   for (guint i = 0; i < list->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (list, i);
@@ -633,7 +633,7 @@ dyno_lowering_reorder (DynoLowering *lowering, gboolean all)
   g_autoptr (GPtrArray) found = find_rematerialised (lowering, all);
   guint64 before = dyno_dispatches_peak (lowering->dispatches), best_peak;
   GPtrArray *best = make_list (lowering->dispatches, found, found->len, &best_peak);
-  /* take as few as suffice: rematerialisation without need costs time */
+  /* take as few as suffice: every rematerialisation costs time */
   guint64 enough = best_peak + best_peak / SLACK_FRACTION;
   for (guint low = 0, high = found->len; low < high && !all;)
     {
