@@ -10,7 +10,7 @@
  * - A variant that fails to compile or to agree costs a warning, never the run.
  * - All variants are timed at the clock of a busy device.
  *
- * Not every variant is tried: compiling them all takes longer than a short training.  They are
+ * Not every variant is tried: to compile them all takes longer than a short training.  They are
  * ordered best guess first, and a variant is a tile with an optional split ("khr 128x64x32 k8").
  * The first few tiles are timed, then further tiles as long as the best one is among the last
  * tried, and then the other splits of the winner.  The nodes with most work come first, and keys
@@ -34,12 +34,13 @@
 #define SAMPLE        16384 /* elements at each of three places of an output */
 #define MAX_RUNS      5
 #define TUNE_US       20000.0 /* all runs of a variant together, about */
-#define HOPELESS      1.5     /* times the best time: one run suffices to reject */
-#define FIRST_TILES   4
-#define MORE_TILES    2
-#define MAX_THREADS   16
-#define WARM_US       50000
-#define SAVE_US       (2 * G_USEC_PER_SEC)
+/* factor on the best time, from which on one run suffices to reject a variant */
+#define HOPELESS    1.5
+#define FIRST_TILES 4
+#define MORE_TILES  2
+#define MAX_THREADS 16
+#define WARM_US     50000
+#define SAVE_US     (2 * G_USEC_PER_SEC)
 
 /* The permitted difference of two kernels, from the order of sums and rounding to F16 at the
  * end. */
@@ -50,7 +51,7 @@
 typedef struct {
   DynoBuild *build;
   double time_us;
-  float *sample; /* of the outputs, one after the other */
+  float *sample; /* samples of the outputs, concatenated */
   gsize n_samples;
 } Trial;
 
@@ -82,7 +83,7 @@ typedef struct {
   GHashTable *contents; /* tensor of the graph -> GBytes */
   GThreadPool *compilers;
   GPtrArray *specs;  /* DynoKernelSpec given to the compilers */
-  GHashTable *known; /* set of these specs */
+  GHashTable *known; /* set of the specs */
   GMutex lock;
   GCond idle;
   guint n_compiling; /* under lock */
@@ -167,7 +168,7 @@ find_points (Tuner *t, GError **error)
   return TRUE;
 }
 
-/* The node planned with one variant at one key, and with the known choices at its other keys. */
+/* Plans the node with one variant at one key, and with the known choices at its other keys. */
 static DynoBuild *
 plan_variant (Tuner *t, const Point *point, const DynoVariant *variant, GError **error)
 {
@@ -217,7 +218,8 @@ add_tiles (Point *point, guint n)
       }
 }
 
-/* Appends the variants worth trying now to tried; none where the point is settled. */
+/* Appends the variants that are to be tried next to point->tried; none where the point is
+ * settled. */
 static void
 choose_next (Point *point)
 {
@@ -239,7 +241,7 @@ choose_next (Point *point)
 
 /* Compiling ------------------------------------------------------------------------------------ */
 
-/* A kernel that does not compile is found again when its variant's turn comes. */
+/* A kernel that does not compile is reported when its variant is timed. */
 static void
 compile (gpointer data, gpointer user_data)
 {
@@ -274,8 +276,8 @@ compile_lowering (Tuner *t, const DynoLowering *lowering)
     }
 }
 
-/* Chooses variants and hands their kernels to the compilers.  FALSE with no error: the point is
- * settled. */
+/* Chooses variants and queues their kernels for the compiler threads.  FALSE with no error: the
+ * point is settled. */
 static gboolean
 advance (Tuner *t, Point *point, GError **error)
 {
@@ -370,7 +372,8 @@ parameter_bytes (const DynoTensor *tensor)
   return g_bytes_new_take (bytes, tensor->size_bytes);
 }
 
-/* The contents are made once, since a tensor is filled for each variant of its nodes. */
+/* The contents are made once per tensor and reused, since a tensor is filled for each variant of
+ * its nodes. */
 static GBytes *
 tensor_bytes (Tuner *t, const DynoTensor *tensor)
 {
@@ -425,7 +428,7 @@ fill_tensor (Tuner *t, const Trial *trial, const DynoTensor *tensor, GError **er
                             error);
 }
 
-/* Fills everything that the dispatches read or add to, once each. */
+/* Fills each tensor that the dispatches read or add to, once. */
 static gboolean
 fill_inputs (Tuner *t, const Trial *trial, GError **error)
 {
@@ -528,8 +531,8 @@ run_once (Tuner *t, Trial *trial, double *time_us, GError **error)
   return TRUE;
 }
 
-/* Warms the device up.  While the device waited for a kernel to be compiled, its clock has fallen
- * to a third or less; the device computes until the clock is up again. */
+/* Warms the device up.  While the device waits for a kernel to be compiled, its clock falls to a
+ * third or less; the device computes until the clock is up again. */
 static gboolean
 warm_up (Tuner *t, Trial *trial, GError **error)
 {
@@ -544,7 +547,7 @@ warm_up (Tuner *t, Trial *trial, GError **error)
   return TRUE;
 }
 
-/* The median of some runs; a single run where that already shows that the variant is far from the
+/* The median of some runs; a single run if it already shows that the variant is far from the
  * best. */
 static gboolean
 time_trial (Tuner *t, Trial *trial, double best_us, GError **error)
@@ -579,7 +582,8 @@ compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
                            NULL, again, error);
 }
 
-/* FALSE with an error when the device fails; a variant that does not work has an infinite time. */
+/* FALSE with an error when the device fails; the time of a variant that does not work is
+ * infinite. */
 static gboolean
 try_variant (Tuner *t, const Point *point, const DynoVariant *variant, double best_us, Trial *trial,
              GError **error)
@@ -649,7 +653,8 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
         {
           dyno_variant_print (variant, label);
           g_debug ("%s: %s %.1f us", point->key, label, trial.time_us);
-          /* A variant that agrees with a tested variant has passed a larger test. */
+          /* A variant that agrees with the tested reference has passed a test larger than the
+           * self-test. */
           if (!is_first
               && dyno_choices_has_passed (
                   t->choices, point->key,
@@ -674,7 +679,8 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
   return TRUE;
 }
 
-/* Points take turns: while some are timed, the next variants of others are compiled. */
+/* The points are processed in turn: while some are timed, the next variants of others are
+ * compiled. */
 static gboolean
 tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
              GError **error)

@@ -3,8 +3,8 @@
  * convolution's own kernels.
  *
  * Invariants:
- * - Work is sized by a short first try, so that a run is neither dominated by its launch nor
- *   stopped by a driver's watchdog.
+ * - Work is sized by a short first try, so that the launch does not dominate a run and no driver's
+ *   watchdog stops it.
  * - A device that was idle computes until its clock is up before a time counts; several runs are
  *   timed, and their median counts.
  * - Data is noise: a card that multiplies zeros takes less power and clocks higher than it ever
@@ -22,18 +22,18 @@
 
 #define MIN_RUNS             3
 #define MAX_RUNS             15
-#define RUNS_US              60000.0 /* all runs for a figure together, about */
-#define HOPELESS             1.5     /* times the best time: one run suffices to reject */
+#define RUNS_US              60000.0 /* all runs for one rate together, about */
+#define HOPELESS             1.5     /* factor on the best time: one run suffices */
 #define WARM_UP_US           300000  /* an idle card needs some 0.1 s to reach its clock */
-#define IDLE_US              20000   /* after so long without work the clock may fall */
+#define IDLE_US              20000   /* after this time without work the clock may fall */
 #define PRODUCTS_SOFTWARE_US 1000000 /* includes compiling; the best guesses come first */
-#define PRODUCTS_US          2000000 /* no further kernel of a precision is begun after this */
-#define GROW_MOST            16.0    /* largest growth from one try to the next */
+#define PRODUCTS_US          2000000 /* after this time no further kernel of a precision is begun */
+#define GROW_MOST            16.0    /* largest growth from one run to the next */
 #define NOISE_BYTES          (1u << 20)
-#define INVOCATIONS          128u /* of a workgroup; every device has as many */
+#define INVOCATIONS          128u /* of a workgroup; every device allows this number */
 
 #define COPY_BYTES (G_GUINT64_CONSTANT (1) << 30) /* far past any cache */
-/* a CPU has larger caches, but its time counts */
+/* a CPU has larger caches, but the copy must not take too long */
 #define COPY_BYTES_SOFTWARE (G_GUINT64_CONSTANT (1) << 27)
 #define COPY_EACH           8u  /* chunks of 16 bytes per invocation */
 #define COPY_FIRST          16u /* part of the buffer that is tried first */
@@ -51,7 +51,7 @@
 typedef struct {
   DynoDevice *device;
   gboolean software;
-  double run_us, longest_us; /* least time of a run, and its most time by estimate */
+  double run_us, longest_us; /* least time of a run, and its longest estimated time */
   DynoBuffer *source, *target;
   DynoTimer *timer;
   gint64 busy_us; /* when the last run ended; 0: never */
@@ -102,7 +102,7 @@ warm_up (Meter *m, DynoCommand *command, GError **error)
   return TRUE;
 }
 
-/* The median of at most max_runs; a single run where that is hopeless against best_us. */
+/* The median of at most max_runs; a single run if it is far slower than best_us. */
 static gboolean
 time_command (Meter *m, DynoCommand *command, guint max_runs, double best_us, double *time_us,
               GError **error)
@@ -136,7 +136,7 @@ buffer_bytes (DynoDevice *device, gboolean software)
   return MAX (most & ~(guint64) (NOISE_BYTES - 1), NOISE_BYTES);
 }
 
-/* Fills the source with noise of a type: a stretch is doubled until it covers the source. */
+/* Fills the source with noise of a type: a block is doubled until it covers the source. */
 static gboolean
 fill_source (Meter *m, gboolean half, GError **error)
 {
@@ -198,7 +198,8 @@ record_probe (Meter *m, DynoKernel *kernel, const DynoProbePush *push, guint32 g
   return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
 }
 
-/* Tries with more and more workgroups until a run is long enough, and times that many. */
+/* Runs with more and more workgroups until a run is long enough, and times this number of
+ * workgroups. */
 static gboolean
 time_probe (Meter *m, const DynoKernelSpec *spec, const DynoProbePush *push, guint32 first,
             guint32 most, guint32 *groups, double *time_us, GError **error)
@@ -323,8 +324,8 @@ product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 sid
   return TRUE;
 }
 
-/* The address of a tensor: tensors that are only read lie in the source, the others in the target;
- * 0: there is no room. */
+/* The address of a tensor: tensors that are only read lie in the source, other tensors in the
+ * target; 0: there is no room. */
 static guint64
 place (Meter *m, GHashTable *places, guint64 used[2], const DynoBinding *binding)
 {
@@ -396,7 +397,7 @@ time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, 
 }
 
 /* Compiles all kernels at once, in threads, so that the device does not cool down between two
- * kernels.  A kernel that fails is found when it is recorded. */
+ * kernels.  A kernel that fails is reported when it is recorded. */
 static void
 compile (Meter *m, const Product *p)
 {
@@ -427,8 +428,8 @@ try_side (Meter *m, gboolean half, guint32 side, double *time_us, GError **error
   return TRUE;
 }
 
-/* The largest side whose run is not too long, estimated from the last try and tried again, since
- * small products are mostly launch. */
+/* The largest side whose run is not too long, estimated from the last run and run again, since the
+ * launch dominates the time of small products. */
 static gboolean
 find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 {
@@ -440,7 +441,7 @@ find_side (Meter *m, gboolean half, guint32 *side, GError **error)
       tried = *side;
       if (!try_side (m, half, tried, &time_us, error))
         return FALSE;
-      /* Twice the side is eight times the work. */
+      /* Twice the side means eight times the work. */
       for (;
            *side < SIDE_MOST && 4 * element * *side * *side <= size && 8 * time_us <= m->longest_us;
            time_us *= 8)

@@ -23,9 +23,9 @@ typedef struct {
 struct _DynoChoices {
   GMutex lock;
   GHashTable *table;   /* key -> Choice */
-  GHashTable *refused; /* "family\tvariant" -> why */
+  GHashTable *refused; /* "family\tvariant" -> reason */
   GHashTable *passed;  /* set of "family\ttile" */
-  gboolean forgot;     /* refusals in the file no longer count */
+  gboolean forgot;     /* refusals in the file are ignored */
   char *device_key;    /* NULL: not loaded from disk */
   gboolean by_rule;    /* choices are kept, but not returned */
 };
@@ -101,7 +101,7 @@ dyno_choice_family_length (const char *key)
   return second ? (gsize) (second - key) : strlen (key);
 }
 
-/* The form used in the files. */
+/* The family and the variant, in the form used in the files. */
 static char *
 refusal_key (const char *key, const DynoVariant *variant)
 {
@@ -189,7 +189,7 @@ choices_path (const char *device_key)
   return g_build_filename (folder, name, NULL);
 }
 
-/* Parses one line; FALSE when it is neither key, label and time nor a refusal or a passed test. */
+/* Parses one line; FALSE when it is none of: key, label and time; a refusal; a passed test. */
 static gboolean
 parse_line (DynoChoices *choices, const char *line)
 {
@@ -270,8 +270,8 @@ sorted_keys (GHashTable *table)
   return g_list_sort (g_hash_table_get_keys (table), (GCompareFunc) strcmp);
 }
 
-/* Adds the refusals and tests that another program has written meanwhile.  Under the lock of the
- * first argument. */
+/* Adds the refusals and passed tests that another process has written meanwhile.  Under the lock of
+ * the first argument. */
 static void
 take_verdicts (DynoChoices *choices, const DynoChoices *others)
 {

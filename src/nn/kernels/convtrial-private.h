@@ -17,7 +17,7 @@ typedef struct {
   guint32 load;
 } DynoConvCase;
 
-/* A kind of convolution and its shapes. */
+/* A kind of convolution and its test shapes. */
 typedef struct {
   const char *label; /* NULL: each tile in turn */
   guint n_cases;
@@ -28,7 +28,7 @@ typedef struct {
 extern const DynoConvKind dyno_conv_kinds[DYNO_CONV_N_KINDS];
 #define DYNO_CONV_TILED (&dyno_conv_kinds[0])
 
-/* One case on host and device. */
+/* One case of the test, with its data on the host and its graph. */
 typedef struct {
   DynoConvCase s;
   guint32 oh, ow;
@@ -39,9 +39,8 @@ typedef struct {
   const DynoPrecision *precision;
   DynoGraph *graph;
   DynoTensor *input, *output, *seed; /* x, y, dy */
-  DynoTensor
-      /* the tensor that the convolution reads, whose gradient is dx: x, or the batch norm's y */
-      *behind;
+  /* the tensor that the convolution reads, whose gradient is dx: x, or the batch norm's y */
+  DynoTensor *behind;
 } DynoConvTrial;
 
 /* The most parameters of a graph; the weight is the last. */

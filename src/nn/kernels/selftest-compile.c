@@ -43,8 +43,8 @@ take_largest (DynoKernelStatistics *all, const DynoKernelStatistics *one)
   all->subgroup_size = MAX (all->subgroup_size, one->subgroup_size);
 }
 
-/* The tile's kernels for one case: of its first variant, and of its first split variant where that
- * is another kernel. */
+/* The tile's kernels for one case: of its first variant, and of its first split variant where the
+ * kernel of that variant differs. */
 static guint
 specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConvCase *s, DynoDtype dtype,
           DynoConv2dPass pass, DynoKernelSpec specs[2])
@@ -67,7 +67,7 @@ specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConvCase *
   return found;
 }
 
-/* A kernel that does not compile becomes the report's fault; FALSE for any other error. */
+/* A kernel that does not compile is stored as the report's fault; FALSE for any other error. */
 static gboolean
 compile_kernel (DynoDevice *device, const DynoKernelSpec *spec, DynoVariantReport *report,
                 GError **error)
@@ -138,7 +138,7 @@ compile_kind (DynoDevice *device, const DynoConvKind *kind, DynoConv2dPass pass,
   return TRUE;
 }
 
-/* Completes the report; the kernels have compiled where it has no fault. */
+/* Completes the report; if it has no fault, the kernels have compiled. */
 static void
 tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, guint *n_failed)
 {
@@ -149,7 +149,7 @@ tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, g
   g_free ((char *) report->fault);
 }
 
-/* All kinds in one precision, of their tiles every one_of-th. */
+/* All kinds in one precision, with every one_of-th of their tiles. */
 static gboolean
 compile_precision (DynoDevice *device, const DynoPrecision *precision, guint one_of,
                    DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
@@ -215,8 +215,8 @@ dyno_selftest_compile (DynoDevice *device, guint one_of, DynoVariantFunc func, g
 
 /* List ----------------------------------------------------------------------------------------- */
 
-/* TRUE: the tile has a kernel for the precision; a tile for only the other precision is no
- * variant. */
+/* TRUE: the tile has a kernel for the precision; a tile that has kernels only for the other
+ * precision is not a variant. */
 static gboolean
 is_made_for (const DynoTile *tile, const DynoPrecision *precision)
 {

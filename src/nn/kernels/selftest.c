@@ -3,8 +3,8 @@
  * convolution on the host.
  *
  * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with
- * the tile forced at every choice.  Outputs are filled with NaN first, so that an element that is
- * never written does not pass. */
+ * the tile forced at every choice point.  Outputs are filled with NaN first, so that an element
+ * that is never written does not pass. */
 #include "selftest.h"
 #include "conv2d-private.h"
 #include "convtrial-private.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Permitted normalised mean squared error, from rounding at the end and the order of sums. */
+/* Permitted normalised mean squared error, due to the order of sums and the final rounding. */
 #define TOLERANCE_HALF   5e-6
 #define TOLERANCE_SINGLE 1e-7
 
@@ -126,7 +126,7 @@ poison (DynoMemory *memory, GError **error)
   return TRUE;
 }
 
-/* Runs a trial and gives the errors of the three passes. */
+/* Runs a trial and returns the errors of the three passes. */
 static gboolean
 run (DynoDevice *device, DynoConvTrial *t, DynoChoices *choices,
      double errors[DYNO_CONV2D_N_PASSES], GError **error)
@@ -173,8 +173,8 @@ report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSE
     }
 }
 
-/* One tile, or a kind that has none, over all cases of the kind.  A kernel that does not compile
- * becomes the variant's fault; any other error is returned. */
+/* Tests one tile, or a kind that has no tiles, over all cases of the kind.  A kernel that does not
+ * compile is stored as the variant's fault; any other error is returned. */
 static gboolean
 test_variant (DynoDevice *device, const DynoConvKind *kind, const DynoTile *tile,
               DynoConvTrial *trials, const DynoPrecision *precision, DynoVariantFunc func,
@@ -201,7 +201,7 @@ test_variant (DynoDevice *device, const DynoConvKind *kind, const DynoTile *tile
        * separately, and a CPU takes long to compile kernels. */
       if (tile && cases[i].c < 24 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
         continue;
-      /* The cases with many images are for the tiles of images. */
+      /* The cases with many images are for the scheme IMAGES. */
       if (tile && tile->images != (cases[i].n > 2))
         continue;
       g_autoptr (GError) local = NULL;
@@ -219,7 +219,7 @@ test_variant (DynoDevice *device, const DynoConvKind *kind, const DynoTile *tile
           fault = g_strdup (local->message);
         }
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
-        if (!(these[pass] <= errors[pass])) /* NaN stays */
+        if (!(these[pass] <= errors[pass])) /* a NaN is kept */
           errors[pass] = these[pass];
     }
   report_passes ((DynoVariantReport){ .name = label,
@@ -275,7 +275,7 @@ struct _DynoVariantTest {
   DynoVariant variant;
 };
 
-/* The pass and precision that a choice's key names; NULL: the key is not of a convolution. */
+/* The pass and precision that a choice's key names; NULL: the key is not that of a convolution. */
 static const DynoPrecision *
 read_key (const char *key, DynoConv2dPass *pass)
 {
@@ -296,7 +296,7 @@ read_key (const char *key, DynoConv2dPass *pass)
   return NULL;
 }
 
-/* The node of the pass planned with this tile; NULL without an error: the tile cannot make this
+/* Plans the node of the pass with this tile; NULL without an error: the tile cannot compute this
  * shape. */
 static DynoBuild *
 plan_pass (DynoConvTrial *t, const DynoDeviceInfo *info, const char *key, const DynoVariant *tile,

@@ -44,7 +44,7 @@ dyno_variant_parse (const char *label, DynoVariant *variant)
     rest += used;
   if (*rest == ' ')
     sscanf (rest, " k%u", &v.splits);
-  /* the label must equal the print of the variant, with nothing left over */
+  /* the label must equal the printed variant, with nothing left over */
   dyno_variant_print (&v, again);
   if (!g_str_equal (again, label))
     return FALSE;

@@ -36,7 +36,7 @@ typedef struct {
 
 /* Prints into a buffer of DYNO_VARIANT_LABEL bytes. */
 void dyno_variant_print (const DynoVariant *variant, char *label);
-/* FALSE: the label is not the print of a variant. */
+/* FALSE: the label is not a printed variant. */
 gboolean dyno_variant_parse (const char *label, DynoVariant *variant);
 gboolean dyno_variant_equal (const DynoVariant *a, const DynoVariant *b);
 /* The variant without its splits; and a comparison that ignores splits. */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Vetting: kernels are compiled before memory is planned, since another variant needs other
- * workspaces; and a variant that has not passed its test on this device yet is tested.
+ * workspaces.  A variant that has not yet passed its test on this device is tested.
  *
- * A test is of a tile in one pass and precision, at one small shape, and its kernels are compiled
- * beside the network's; passed tests are kept, so that the next start compiles only the network's
- * kernels.  A test that finds no memory is made at a later start.  A failing kernel refuses its
- * tile in all shapes of the family; a failing kernel that only comes with a split (the sums of a
- * split product's parts) refuses that split.  A failing kernel without variants fails the graph. */
+ * A test runs a tile in one pass and precision, at one small shape, and its kernels are compiled
+ * together with the network's; passed tests are kept, so that the next start compiles only the
+ * network's kernels.  A test that cannot allocate memory is repeated at a later start.  A failing
+ * kernel refuses its tile in all shapes of the family; a failing kernel that only a split needs
+ * (the sums of a split product's parts) refuses that split.  A failing kernel without variants
+ * fails the graph. */
 #include "vet.h"
 #include "nn-error.h"
 #include "vetting-private.h"
 #include <string.h>
 
-/* The different kernels of a lowering, and the errors of their compilation. */
+/* The distinct kernels of a lowering, and the errors of their compilation. */
 typedef struct {
   GPtrArray *specs;   /* const DynoKernelSpec *, of dispatches */
   GHashTable *places; /* spec -> 1 + index in specs */
@@ -48,7 +49,7 @@ kernels_init (Kernels *kernels, DynoLowering *lowering, GPtrArray *tests)
   kernels->problems = g_new0 (GError *, kernels->specs->len + 1);
 }
 
-/* The reason why a dispatch's kernel was not made; NULL: it was made. */
+/* The reason why a dispatch's kernel did not compile; NULL: it compiled. */
 static const GError *
 kernels_get_problem (const Kernels *kernels, const DynoDispatch *dispatch)
 {
@@ -93,9 +94,9 @@ refuse_dispatch (DynoChoices *choices, const DynoChoicePoint *point, const DynoD
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-/* A CPU's compiler takes longer for the tests' kernels than for a small network's, and is no
- * graphics driver: a CPU's variants are tested only where DYNO_SELF_TEST is 1; with 0 no device's
- * variants are tested. */
+/* On a CPU the compiler takes longer for the tests' kernels than for those of a small network, and
+ * there is no graphics driver to test: the variants are tested only if DYNO_SELF_TEST is 1.  With
+ * DYNO_SELF_TEST=0 no device's variants are tested. */
 static gboolean
 wants_tests (const DynoDeviceInfo *info)
 {
@@ -139,7 +140,7 @@ make_tests (DynoLowering *lowering, DynoChoices *choices, GError **error)
   return g_steal_pointer (&tests);
 }
 
-/* The reason why the test's own kernels were not made; NULL: they were made. */
+/* The reason why the test's own kernels did not compile; NULL: they compiled. */
 static const GError *
 find_problem (const Kernels *kernels, DynoVariantTest *test)
 {
@@ -180,7 +181,7 @@ run_test (DynoDevice *device, DynoVariantTest *test, DynoChoices *choices,
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
     }
-  if (nmse <= tolerance) /* NaN is wrong */
+  if (nmse <= tolerance) /* a NaN fails */
     {
       g_debug ("%s of %s computes rightly (NMSE %.2g)", label, key, nmse);
       dyno_choices_pass (choices, key, variant);
