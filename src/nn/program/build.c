@@ -84,7 +84,7 @@ dyno_build_plan (DynoBuild *build, const DynoBuildParams *params, GError **error
   build->lowering = lower (build->graph, params, error);
   if (!build->lowering)
     return FALSE;
-  build->lowering->choices = NULL; /* all choices are made */
+  build->lowering->choices = NULL; /* every choice point has a choice */
   build->lowering->bucket_bytes = params->bucket_bytes;
   if (dyno_plan_compute (build->lowering, MAX (params->n_slots, 1), params->flags, &build->plan,
                          error))

@@ -8,10 +8,11 @@
  *   dyno_build_allocate   device memory, shared by builds of one network
  *   dyno_build_record     compiled kernels and recorded commands, ready to be submitted
  *
- * The first and the third step need no device: a planner stops after them.  Training, validation,
- * prediction, measurements and tests of kernels all go on by the same steps.  Builds of one model
- * share parameters: they lie at the same places whatever the mode.
- * A build belongs to one thread, except that dyno_start_values_new reads its graph in another. */
+ * The first and the third step need no device: code that only estimates memory stops after the
+ * third.  Training, validation, prediction, measurements and tests of kernels all use the same
+ * steps.  Builds of one model share parameters: they lie at the same places whatever the mode.
+ * A build belongs to one thread, except that dyno_start_values_new reads its graph in another
+ * thread. */
 #pragma once
 #include "network.h"
 #include "program.h"
@@ -23,7 +24,7 @@ typedef struct _DynoBuild DynoBuild;
 
 /* Errors: those of dyno_network_build. */
 DynoBuild *dyno_build_new (const DynoNetworkParams *params, GError **error);
-/* A build of a graph that is finished and outlives the build; for single ops. */
+/* A build of an existing graph, which must be complete and outlive the build; for single ops. */
 DynoBuild *dyno_build_new_graph (DynoGraph *graph);
 /* Waits for nothing: all submitted commands must have finished.  The memory is freed with the last
  * build that shares it. */
@@ -31,16 +32,16 @@ void dyno_build_free (DynoBuild *build);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoBuild, dyno_build_free)
 
 /* Measures the kernels that choices does not know yet, within `seconds` (0: no limit; see
- * autotune.h), into choices; the variants that others are compared with are vetted first (vet.h),
- * which is reported to watch.  The build must not have memory of its own yet.  The build must be
- * planned afterwards, even if it was planned before. */
+ * autotune.h), into choices; the reference variants, with which others are compared, are vetted
+ * first (vet.h), and watch gets the reports.  The build must not have memory of its own yet.  The
+ * build must be planned afterwards, even if it was planned before. */
 gboolean dyno_build_tune (DynoBuild *build, DynoDevice *device, DynoChoices *choices,
                           const DynoVetWatch *watch, double seconds, DynoKernelProgress progress,
                           gpointer data, GCancellable *cancellable, GError **error);
 
 typedef struct {
   const DynoDeviceInfo *info; /* copied */
-  DynoChoices *choices;       /* NULL: kernels by rule; must live until dyno_build_plan returns */
+  DynoChoices *choices;       /* NULL: kernels by rule; must outlive dyno_build_plan */
   DynoNode *node;             /* only this node's dispatches; NULL: all */
   guint n_slots;              /* steps in flight; 0: 1 */
   DynoPlanFlags flags;
@@ -50,19 +51,19 @@ typedef struct {
   const DynoVetWatch *watch;
   GCancellable *cancellable; /* may be NULL */
   guint64
-      /* about so many bytes of gradients per piece (buckets.h); 0: by the size of the net */
+      /* approximate bytes of gradients per piece (buckets.h); 0: derived from the net's size */
       bucket_bytes;
 } DynoBuildParams;
 
-/* Lowers and plans.  Not after dyno_build_allocate.  Errors: those of dyno_lowering_new or
- * dyno_vet_lower, and dyno_plan_compute. */
+/* Lowers and plans.  Not to be called after dyno_build_allocate.  Errors: those of
+ * dyno_lowering_new or dyno_vet_lower, and dyno_plan_compute. */
 gboolean dyno_build_plan (DynoBuild *build, const DynoBuildParams *params, GError **error);
 
-/* Allocates memory for all of these planned builds, which run one after the other, never at once.
+/* Allocates memory that these planned builds share; they run one after the other, never at once.
  * Errors: those of dyno_memory_new. */
 gboolean dyno_build_allocate (DynoDevice *device, DynoBuild *const *builds, guint n,
                               GError **error);
-/* Sets memory that exists already, whose plan includes this build's plan. */
+/* Uses existing memory, whose plan includes this build's plan. */
 void dyno_build_set_memory (DynoBuild *build, DynoMemory *memory);
 
 /* Compiles missing kernels and records the command kinds in the mask `kinds` (1 << DynoCommandKind;

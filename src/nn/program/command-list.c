@@ -3,16 +3,15 @@
  *
  * Splits keep a submit well under the time after which drivers reset a slow card (2 s on Windows,
  * some 10 s elsewhere, less on embedded ones), and short enough that a desktop on the same card
- * stays usable: 0.1 s, estimated with rates that the slowest card of its kind that would train
- * still reaches.  A CPU needs no splits.  A split costs some 5 us, so rates are not estimated lower
- * than necessary. */
+ * stays usable: 0.1 s, estimated with rates that even the slowest useful card of its kind reaches.
+ * A CPU needs no splits.  A split costs some 5 us, so the rates are not lower than necessary. */
 #include "command-list.h"
 #include <string.h>
 
 #define SUBMIT_LIMIT_S      0.1
 #define DISPATCH_OVERHEAD_S 5e-6
 
-/* Rates that kernels reach, not peak rates of cards: any GPU; a GPU with matrix units; and the
+/* Rates that kernels reach, not peak rates of cards: of any GPU; of a GPU with matrix units; of the
  * matrix units. */
 #define SLOW_FLOPS        1e12
 #define SLOW_BYTES_PER_S  1e11
@@ -55,7 +54,7 @@ dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const GArray *en
   GArray *list = g_array_new (FALSE, FALSE, sizeof (DynoCommandListItem));
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   guint mark = 0, piece = 0;
-  gboolean pending = FALSE; /* a barrier that a left-out dispatch would have had */
+  gboolean pending = FALSE; /* the barrier of a left-out dispatch is kept for the next one */
   double seconds = 0;
   list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark++);
   for (guint i = 0; i < dispatches->len; i++)

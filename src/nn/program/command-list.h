@@ -9,9 +9,9 @@ G_BEGIN_DECLS
 typedef enum {
   DYNO_COMMAND_LIST_DISPATCH,
   DYNO_COMMAND_LIST_BARRIER,
-  /* the command ends and another begins (with a full barrier); index 1: a piece ends here */
+  /* the submit ends and another begins (with a full barrier); index 1: a piece ends here */
   DYNO_COMMAND_LIST_SUBMIT_SPLIT,
-  DYNO_COMMAND_LIST_TIMESTAMP, /* index: its slot */
+  DYNO_COMMAND_LIST_TIMESTAMP, /* index: the timer's slot */
 } DynoCommandListKind;
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
 
 #define DYNO_COMMAND_LIST_TIMESTAMPS 4 /* start, end of forward, of backward, of optimizer */
 
-/* Estimates the time of the dispatches on a slow device of the same kind. */
+/* Estimates the time of the dispatches on a slow device of this device's kind. */
 double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info);
 
 /* The items (DynoCommandListItem) for the dispatches of the stages in the mask (1 << DynoStage).
@@ -31,8 +31,9 @@ double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *inf
 GArray *dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const GArray *ends,
                                const DynoDeviceInfo *info);
 
-/* The hazard check: walks the list with no regard to how it was made, pair by pair.  FALSE with a
- * text that names the first pair of dispatches that conflict without a barrier between them. */
+/* The hazard check: compares the list's dispatches pair by pair, independently of the code that
+ * places barriers.  FALSE with a text that names the first pair of dispatches that conflict without
+ * a barrier between them. */
 gboolean dyno_command_list_check (GArray *list, GPtrArray *dispatches, char **conflict);
 
 G_END_DECLS

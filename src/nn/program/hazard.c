@@ -3,8 +3,8 @@
  * placement.
  *
  * For every dispatch it looks back at all dispatches up to the last barrier or submit split, and
- * compares the memory that their declared intervals cover.  The time is quadratic within a level;
- * levels are short. */
+ * compares the memory that their declared intervals cover.  The time is quadratic in the length of
+ * a level; levels are short. */
 #include "command-list.h"
 #include "graph-private.h"
 

@@ -85,16 +85,17 @@ find_layers (DynoGraph *graph)
   return layers;
 }
 
-/* Suffix of a batch norm's own forward nodes, after the batch norm's name. */
+/* TRUE: the name is that of a batch norm's additional forward node, which appends a suffix to the
+ * batch norm's name. */
 static gboolean
 is_part (const char *name)
 {
   return g_str_has_suffix (name, ".stats") || g_str_has_suffix (name, ".table");
 }
 
-/* The layer that a node belongs to: the node's name where that is a layer's, else the longest
- * beginning of it, before a dot, that is a layer's name; the node's name where there is none, as
- * for the optimizer.  g_free. */
+/* The layer that a node belongs to: the node's name where a layer has it, else the longest prefix
+ * of the name, up to a dot, that is a layer's name; the node's name where there is no such prefix,
+ * as for the optimizer.  g_free. */
 static char *
 find_owner (GHashTable *layers, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of DynoMemory. */
+/* The definition of DynoMemory. */
 #pragma once
 #include "plan-private.h"
 #include "program.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The buffers of a plan: one per space, or one per slot where steps in flight must not share a
- * buffer; the arena has as many as it needs.
+ * buffer; the arena has as many buffers as it needs.
  *
  * Invariant: the allocated sizes equal the plan's, byte for byte. */
 #include "memory-private.h"

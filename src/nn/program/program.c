@@ -2,8 +2,8 @@
 /* Programs: command lists recorded into commands, once per kind and slot.
  *
  * Invariants:
- * - A kind whose stages equal another's on this graph shares that one's commands (an evaluation
- *   graph has one).
+ * - Kinds that have the same stages on this graph share one recording (an evaluation graph has only
+ *   one).
  * - The host writes a slot's step input and reads its output only while that slot is not in flight;
  *   nothing here waits.
  * - Nothing is allocated, compiled or recorded after dyno_program_new, except for the first
@@ -33,8 +33,8 @@ struct _DynoProgram {
   DynoMemory *memory;
   DynoKernel **kernels; /* of each dispatch */
   DynoBuffer *step_in, *step_out;
-  Recording recordings[DYNO_COMMAND_N]; /* a shared recording lies at its first kind */
-  int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph has not its stages */
+  Recording recordings[DYNO_COMMAND_N]; /* a shared recording is at the index of its first kind */
+  int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph lacks its stages */
   /* index in recordings that holds a stage of the slot's last step; -1: it was not submitted */
   int last_kinds[DYNO_MEMORY_MAX_SLOTS][DYNO_N_STAGES];
   GArray *buckets; /* of PIECES; NULL: not recorded */
@@ -202,7 +202,7 @@ present_stages (GPtrArray *dispatches)
   return mask;
 }
 
-/* The command after the last one of each piece. */
+/* For each piece, the index of the command after its last one. */
 static GArray *
 count_pieces (GArray *list)
 {
@@ -269,8 +269,8 @@ record_kinds (DynoProgram *program, guint kinds, GError **error)
   return TRUE;
 }
 
-/* Checks that every space that a dispatch touches has enough memory: the plan may be another
- * graph's. */
+/* Checks that every space that a dispatch touches has enough memory: the memory's plan may belong
+ * to another graph. */
 static gboolean
 check_memory (DynoProgram *program, GError **error)
 {
@@ -439,7 +439,7 @@ submit_commands (const Recording *recording, guint slot, guint first, guint end,
   return TRUE;
 }
 
-/* Completes the step's input with the draw of the graph's mix. */
+/* Completes the step's input with a draw of the graph's mix. */
 static void
 draw_mix (DynoProgram *program, guint slot)
 {

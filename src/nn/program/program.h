@@ -2,12 +2,11 @@
 /* A program: a planned graph recorded into commands, ready to be submitted step after step.
  *
  * DynoMemory holds the buffers of all spaces and may serve several programs (training and
- * evaluation of one net); programs that share memory run one after the other, never at once; this
- * holds where one thread submits them in order.  Recording happens once; a submit then costs one
+ * evaluation of one net); programs that share memory run one after the other, never at once, which
+ * holds if one thread submits them in order.  Recording happens once; a submit then costs one
  * vkQueueSubmit.  Barriers follow from the dispatches' declared accesses, by byte range, one per
- * dependency level.  With G_ENABLE_DEBUG-like checks (DYNO_HAZARDS=1 or debug builds) a second,
- * independent pass walks the recorded list and aborts on a conflicting pair without a barrier
- * between.
+ * dependency level.  In debug builds and with DYNO_HAZARDS=1 a second, independent pass checks the
+ * recorded list and aborts on a conflicting pair without a barrier between.
  * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying
  * DynoStepOutput back, where the graph has them; the command that begins a step clears the
  * output. */
@@ -27,7 +26,7 @@ typedef struct _DynoProgram DynoProgram;
  * the device has.  MASTER, HALF, GRADIENT, MOMENTs, STATE and SCALER start as zero except for the
  * loss scale. */
 DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
-DynoMemory *dyno_memory_ref (DynoMemory *memory); /* counted in one thread */
+DynoMemory *dyno_memory_ref (DynoMemory *memory); /* not thread-safe */
 void dyno_memory_unref (DynoMemory *memory);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_unref)
 /* NULL where the plan has no bytes; for ARENA the first buffer. */
@@ -47,13 +46,13 @@ typedef enum {
   DYNO_COMMAND_FULL,       /* forward, backward, optimizer */
   DYNO_COMMAND_ACCUMULATE, /* forward and backward: gradients are added up */
   DYNO_COMMAND_FORWARD,    /* only forward */
-  /* The rest of a step that began with FORWARD, on the same slot, with nothing else submitted
-   * between: gradients may be read and changed before OPTIMIZER. */
+  /* BACKWARD and OPTIMIZER continue a step that began with FORWARD, on the same slot, with nothing
+   * else submitted between: gradients may be read and changed before OPTIMIZER. */
   DYNO_COMMAND_BACKWARD,
   DYNO_COMMAND_OPTIMIZER,
-  /* ACCUMULATE, cut where buckets of gradients are final (buckets.h): submitted one after the other
-   * by dyno_program_submit_piece, on one slot, or as a whole.  Gradients may be changed before
-   * OPTIMIZER, which ends the step. */
+  /* ACCUMULATE, split where buckets of gradients become final (buckets.h): submitted one after the
+   * other by dyno_program_submit_piece, on one slot, or as a whole.  Gradients may be changed
+   * before OPTIMIZER, which ends the step. */
   DYNO_COMMAND_PIECES,
   DYNO_COMMAND_N
 } DynoCommandKind;
@@ -69,7 +68,7 @@ typedef enum {
 #define DYNO_COMMANDS_EXCHANGED \
   (1u << DYNO_COMMAND_ACCUMULATE | 1u << DYNO_COMMAND_PIECES | 1u << DYNO_COMMAND_OPTIMIZER)
 
-/* Adds the host memory of a program of so many slots: the input and the output of its steps. */
+/* Adds the host memory of a program of n_slots slots: the input and the output of its steps. */
 void dyno_program_plan_host (guint n_slots, DynoHostPlan *plan);
 
 /* Compiles missing kernels (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
@@ -113,9 +112,8 @@ DynoLowering *dyno_program_get_lowering (DynoProgram *program);
 DynoMemory *dyno_program_get_memory (DynoProgram *program);
 DynoDevice *dyno_program_get_device (DynoProgram *program);
 
-/* The number of barriers that the plan of a kind asks for; and the number that a slot's commands
- * hold, which adds two barriers around each submit and two for the copies of the step's input and
- * output. */
+/* The number of barriers in the command list of a kind; and the number in a slot's commands, which
+ * is larger by two around each submit and two for the copies of the step's input and output. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
 guint dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot);
 /* The number of submits of one step: 1, or more where the driver of a slow card would reset a
@@ -148,12 +146,12 @@ gboolean dyno_program_write_target_scale (DynoProgram *program, const float *sca
  * network with class_weights; for all programs on this memory. */
 gboolean dyno_program_write_class_weights (DynoProgram *program, const float *weights,
                                            GError **error);
-/* Writes start values, which depend only on (seed, parameter name). */
+/* Writes the initial values of all parameters, which depend only on (seed, parameter name). */
 gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 
-/* The same in two parts: a thread makes the values, from a graph that is finished and outlives
- * them, while the program is built; write_start waits for it.  free waits too; NULL does
- * nothing. */
+/* The same in two parts: dyno_start_values_new starts a thread that computes the values from a
+ * complete graph, which must outlive them, while the program is built; write_start waits for the
+ * thread.  free waits too; for NULL it does nothing. */
 typedef struct _DynoStartValues DynoStartValues;
 DynoStartValues *dyno_start_values_new (const DynoGraph *graph, guint64 seed);
 void dyno_start_values_free (DynoStartValues *start);

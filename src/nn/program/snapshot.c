@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots: a second buffer for each space that holds state, one command that copies all of them,
- * and one for each block that is read back.
+ * and one command for each block that is read back.
  *
  * Invariants:
  * - Nothing is allocated or recorded after dyno_snapshot_new.

@@ -3,8 +3,8 @@
  * statistics, moments, loss scaler.  It is taken between two steps without waiting, and read while
  * later steps run.
  *
- * Memory and program outlive it.  One thread takes the snapshot, another may read it; the caller
- * ensures that this never happens at once. */
+ * Memory and program outlive the snapshot.  One thread takes it, and another thread may read it;
+ * the caller ensures that the two never happen at once. */
 #pragma once
 #include "program.h"
 
@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSnapshot DynoSnapshot;
 
-/* Adds the host memory of a snapshot of such a plan: the block through which it is read. */
+/* Adds the host memory of a snapshot of this plan: the block through which the snapshot is read. */
 void dyno_snapshot_plan_host (const DynoPlan *plan, DynoHostPlan *host);
 
 /* Allocates the memory that dyno_plan_set_snapshot counted, and a page-locked block through which

@@ -14,7 +14,7 @@
 #include "parallel.h"
 #include "program.h"
 
-/* The whole of a space as one tensor on the stack. */
+/* A whole space as one tensor on the stack. */
 static DynoTensor
 whole_space (DynoSpace space, const char *name, guint64 n_elements, DynoDtype dtype)
 {
@@ -66,7 +66,7 @@ no_memory (guint64 n_elements, GError **error)
   return FALSE;
 }
 
-/* Packs the parameters that lie in a space. */
+/* Packs the parameters of a space. */
 static gboolean
 pack (const DynoGraph *graph, DynoSpace space, const float *const *values, float **flat,
       GError **error)
@@ -308,7 +308,7 @@ dyno_start_values_new (const DynoGraph *graph, guint64 seed)
   start->seed = seed;
   start->thread = g_thread_try_new ("dyno-weights", make_values, start, NULL);
   if (!start->thread)
-    make_values (start); /* no thread could be started: this thread makes the values */
+    make_values (start); /* no thread could be started: this thread computes the values */
   return start;
 }
 
