@@ -3,8 +3,8 @@
  * Liu et al., "A ConvNet for the 2020s" (2022): four stages of blocks x + scale * f (x), f a depthwise
  * convolution, a layer norm over the channels, and two linear layers on each pixel; a layer norm and
  * a convolution with stride 2 lie between the stages.  In training a share of the samples skips a
- * block, which grows from 0 in the first block to the setting's in the last one.  The width scales
- * channels to multiples of 8. */
+ * block; the share grows from 0 in the first block to the setting in the last one.  The width
+ * scales channels to multiples of 8. */
 #include "intl.h"
 #include "models.h"
 
@@ -24,7 +24,7 @@ at (const char *name, guint place)
   return g_strdup_printf ("%s.%u", name, place);
 }
 
-/* A convolution over squares that do not overlap. */
+/* A convolution over squares that do not overlap: the stride equals the kernel. */
 static DynoTensor *
 patches (DynoGraph *graph, DynoTensor *x, const char *name, guint32 side, guint32 channels)
 {
@@ -54,7 +54,7 @@ block (DynoGraph *graph, DynoTensor *x, const char *name, double share)
                                     .groups = channels,
                                     .bias = TRUE,
                                     .init = DYNO_INIT_NORMAL_002 };
-  /* before the layers in torchvision's order */
+  /* in torchvision's order this parameter comes before those of the layers */
   const DynoParameter *factors =
       dyno_factor_parameter (graph, scale, channels, DYNO_INIT_MILLIONTH);
   DynoTensor *y = dyno_conv2d (graph, x, depthwise, &params);

@@ -10,8 +10,8 @@
 
 static const guint32 rates[N_RATES] = { 12, 24, 36 };
 
-/* Units side by side over the same input: 1x1, three of 3x3 whose taps are apart, and one over the mean
- * of all pixels; all of them joined and projected.  "classifier.0". */
+/* Parallel units over the same input: a 1x1 unit, three dilated 3x3 units, and one over the mean of
+ * all pixels; their outputs are concatenated and projected.  "classifier.0". */
 static DynoTensor *
 pyramid (DynoGraph *graph, DynoTensor *x, guint32 channels, double dropout)
 {

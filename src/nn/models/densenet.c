@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* DenseNet-121 with torchvision's names and start values.
- * Huang et al., "Densely Connected Convolutional Networks" (2017): a layer reads the outputs of all
- * layers of its block before it, one after the other, and adds 32 channels; a transition between
- * blocks halves channels and sides.  The width scales the channels that a layer adds, and with them
- * all others.  torchvision begins the last layer's bias with 0, this file with PyTorch's start
+ * Huang et al., "Densely Connected Convolutional Networks" (2017): a layer reads the concatenated
+ * outputs of all earlier layers of its block, and adds 32 channels; a transition between blocks
+ * halves channels and sides.  The width scales the channels that a layer adds, and with them all
+ * others.  torchvision initialises the last layer's bias with 0, this file with PyTorch's start
  * values. */
 #include "intl.h"
 #include "models.h"
 
-#define GROWTH     32 /* channels that a layer adds */
-#define BOTTLENECK 4  /* channels between a layer's convolutions, of the added ones */
+#define GROWTH 32 /* channels that a layer adds */
+/* channels between a layer's convolutions, as a multiple of the added channels */
+#define BOTTLENECK 4
 
 static const guint blocks[] = { 6, 12, 24, 16 }; /* layers of each */
 

@@ -2,14 +2,14 @@
 /* EfficientNet-B0 and EfficientNetV2-S with torchvision's names.
  * Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks" (2019), and
  * "EfficientNetV2: Smaller Models and Faster Training" (2021), whose first stages have one dense
- * convolution in place of the expansion and the depthwise one.
- * The width scales channels to multiples of 8.  Blocks of V2 are skipped by a share of the samples in
- * training, which grows with their number; B0's, in torchvision by up to 0.2, always run.  The
- * classifier has the start values of PyTorch's linear layers. */
+ * convolution in place of the expansion and the depthwise convolution.
+ * The width scales channels to multiples of 8.  In training a share of the samples, which grows
+ * with the index of the block, skips the blocks of V2; blocks of B0, which torchvision skips with
+ * up to 0.2, always run.  The classifier has the start values of PyTorch's linear layers. */
 #include "intl.h"
 #include "models.h"
 
-/* Blocks of one size; the stride is that of the first of them. */
+/* Blocks of one size; the stride is that of the first block. */
 typedef struct {
   guint32 expand, kernel, stride, channels, n;
   gboolean fused; /* torchvision's FusedMBConv */
@@ -19,7 +19,7 @@ typedef struct {
   const Stage *stages;
   guint n_stages, n_blocks;
   guint32 first_channels;
-  guint32 last_channels; /* 0: four times the last stage's */
+  guint32 last_channels; /* 0: four times the last stage's channels */
   gboolean skips;        /* stochastic depth */
   DynoBatchNormParams norm;
 } Variant;
@@ -64,7 +64,7 @@ expand_deep (DynoGraph *graph, DynoTensor *x, const char *name, const Stage *sta
                           &(DynoModelUnit){ .channels = channels, .kernel = 1, .norm = *norm });
 }
 
-/* torchvision's FusedMBConv, without the residual: where nothing is expanded, one convolution. */
+/* torchvision's FusedMBConv, without the residual; without an expansion it is one convolution. */
 static DynoTensor *
 expand_dense (DynoGraph *graph, DynoTensor *x, const char *name, const Stage *stage, guint32 stride,
               guint32 channels, const DynoBatchNormParams *norm)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* LR-ASPP with MobileNetV3-Large: a class for each pixel on weak processors.
  * Howard et al., "Searching for MobileNetV3" (2019), as torchvision has it, with its names.  The
- * logits are the sum of two layers, of the backbone's output and of an earlier one with finer
- * pixels. */
+ * logits are the sum of two layers: one reads the backbone's output, the other an earlier output of
+ * higher resolution. */
 #include "intl.h"
 #include "models.h"
 
@@ -17,7 +17,7 @@ classifier (DynoGraph *graph, DynoTensor *x, const char *name, guint32 n_outputs
                                            .init = DYNO_INIT_KAIMING_UNIFORM });
 }
 
-/* x through a unit, times a factor for each channel that the means of x make. */
+/* A unit of x, times a factor for each channel that is computed from the channel means of x. */
 static DynoTensor *
 weigh (DynoGraph *graph, DynoTensor *x, guint32 channels)
 {

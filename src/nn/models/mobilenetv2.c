@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* MobileNetV2 with torchvision's names and start values.
  * Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks" (2018).  The width
- * scales channels as torchvision's width_mult: to multiples of 8, the last convolution only
- * upwards. */
+ * scales channels as torchvision's width_mult: to multiples of 8; the channels of the last
+ * convolution are only increased. */
 #include "intl.h"
 #include "models.h"
 
 /* Inverted residual blocks of one size: their expansion, channels, number, and the stride of the
- * first of them. */
+ * first block. */
 static const struct {
   guint32 expand, channels, n, stride;
 } stages[] = { { 1, 16, 1, 1 }, { 6, 24, 2, 2 },  { 6, 32, 3, 2 }, { 6, 64, 4, 2 },

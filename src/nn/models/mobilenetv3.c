@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* MobileNetV3-Small and -Large with torchvision's names and start values.
  * Howard et al., "Searching for MobileNetV3" (2019).  The width scales channels as torchvision's
- * width_mult: to multiples of 8.  A block's channels are given for each, since the paper searched
- * them.  Batch norms are torchvision's for this network: eps 0.001, momentum 0.01.
+ * width_mult: to multiples of 8.  The channels are listed for each block, since an architecture
+ * search found them.  Batch norms are torchvision's for this network: eps 0.001, momentum 0.01.
  * LR-ASPP has the convolutions of MobileNetV3-Large as its backbone, the last ones dilated. */
 #include "intl.h"
 #include "models.h"
 
 static const DynoBatchNormParams norm = { .eps = 0.001, .momentum = 0.01 };
 
-/* An inverted residual block: its channels inside and at its end, its depthwise kernel and stride. */
+/* An inverted residual block: its expanded channels and its output channels, its depthwise kernel
+ * and stride. */
 typedef struct {
   guint32 expanded, channels, kernel, stride;
   gboolean excitation; /* squeeze-and-excitation after the depthwise convolution */
@@ -42,15 +43,15 @@ static const Block large_blocks[] = {
 
 #define FIRST_CHANNELS 16
 
-/* Of large_blocks: the last whose output has an eighth of the picture's side and goes on to another
- * size, and the first one that is dilated, with the dilation. */
+/* In large_blocks: the first block whose output has an eighth of the picture's side, and the first
+ * block that is dilated, with its dilation. */
 #define LOW_BLOCK     3
 #define DILATED_BLOCK 12
 #define DILATION      2
 
-/* Expansion unless it would keep the channels, depthwise convolution, excitation, projection without
- * an activation; the input is added where it has the output's shape.  dilation: of the depthwise
- * convolution, in place of its stride; 0: none. */
+/* Expansion (unless it would keep the number of channels), depthwise convolution, excitation,
+ * projection without an activation; the input is added where it has the output's shape.  dilation:
+ * of the depthwise convolution, in place of its stride; 0: none. */
 static DynoTensor *
 inverted_residual (DynoGraph *graph, DynoTensor *x, const char *name, const Block *block,
                    double width, guint32 dilation)

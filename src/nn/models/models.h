@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The models of this folder, which the table in network.c lists.  Private to the nn layer. */
+/* The models of this folder, which the table in registry.c lists.  Private to the nn layer. */
 #pragma once
 #include "network.h"
 #include "ops.h"
@@ -47,8 +47,8 @@ typedef struct {
   DynoBatchNormParams norm;
 } DynoModelUnit;
 
-/* A channel count under a width factor by torchvision's rule: a multiple of 8, at least 8, and no
- * less than nine tenths of the exact product. */
+/* A channel count scaled by a width factor, by torchvision's rule: a multiple of 8, at least 8, and
+ * no less than nine tenths of the exact product. */
 guint32 dyno_model_channels_by_8 (guint32 channels, double width);
 DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv,
                                   const char *norm, const DynoModelUnit *unit);
@@ -83,7 +83,7 @@ DynoTensor *dyno_model_squeeze_excitation (DynoGraph *graph, DynoTensor *x, cons
 DynoTensor *dyno_model_steps_block (DynoGraph *graph, DynoTensor *x, const char *list, guint place,
                                     guint32 channels);
 
-/* Networks without their last layers, for models of pixels. ------------------------------------- */
+/* Backbones: networks without their last layers, for models of pixels. ------------------------- */
 
 typedef enum {
   DYNO_MODEL_RESNET_18,
@@ -96,9 +96,9 @@ typedef enum {
 typedef struct {
   DynoModelResnetKind kind;
   double width;
-  const char *prefix; /* of torchvision's names: "encoder."; "": none */
-  /* torchvision's replace_stride_with_dilation (False, True, True), of kinds with bottlenecks: the
-   * last two layers have an eighth of the picture's side, as the second */
+  const char *prefix; /* prefix of torchvision's names: "encoder."; "": none */
+  /* torchvision's replace_stride_with_dilation (False, True, True), for kinds with bottlenecks: the
+   * last two layers have an eighth of the picture's side, as the second layer has */
   gboolean dilated;
 } DynoModelResnet;
 
@@ -108,7 +108,8 @@ typedef struct {
 void dyno_model_resnet_stages (DynoGraph *graph, DynoTensor *x, const DynoModelResnet *params,
                                DynoTensor *stages[DYNO_MODEL_RESNET_STAGES]);
 
-/* The last of these outputs, of a dilated ResNet-50 with the names "backbone."; NULL: making it failed. */
+/* The last of these outputs, of a dilated ResNet-50 with the prefix "backbone."; NULL: the graph
+ * has failed. */
 DynoTensor *dyno_model_dilated_resnet50 (DynoGraph *graph, DynoTensor *x, double width);
 
 /* torchvision's "classifier.4", a 1x1 convolution to n outputs, resized to the size of `input`. */
@@ -116,8 +117,8 @@ DynoTensor *dyno_model_classify_pixels (DynoGraph *graph, DynoTensor *x, guint32
                                         const DynoTensor *input);
 
 /* MobileNetV3-Large up to its last convolution, as torchvision's dilated=True has it: the last blocks
- * have a sixteenth of the picture's side.  Names are "<prefix>0.0.weight".  *low: the output at an
- * eighth of the side. */
+ * have a sixteenth of the picture's side.  Names are "<prefix>0.0.weight".  *low: the first output
+ * at an eighth of the side. */
 DynoTensor *dyno_model_mobilenet_v3_dilated (DynoGraph *graph, DynoTensor *x, const char *prefix,
                                              double width, DynoTensor **low);
 
@@ -128,7 +129,7 @@ DynoTensor *dyno_model_resize_linear (DynoGraph *graph, DynoTensor *x, const cha
 DynoTensor *dyno_model_resize_nearest (DynoGraph *graph, DynoTensor *x, const char *name,
                                        guint32 height, guint32 width);
 
-/* A channel count under a width factor: at least 1. */
+/* A channel count scaled by a width factor: at least 1. */
 static inline guint32
 dyno_model_channels (guint32 channels, double width)
 {

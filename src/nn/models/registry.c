@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* All models: those that Dyno brings along, and networks that were read from ONNX files.
+/* All models: the built-in models, and networks that were read from ONNX files.
  *
  * A network's name holds the first half of the SHA-256 of its file without the weights, so that the
- * same network has the same name everywhere and a name never means two networks.  What was opened
- * once is kept in the user's folder of networks, from where later processes take it.
- * Invariant: under the lock; a network is never changed nor freed after it is in the table. */
+ * same network has the same name everywhere and a name never means two networks.  A network that
+ * was opened once is kept in the user's folder of networks, from which later processes load it.
+ * Invariants: the table is accessed under the lock; a network in the table is never changed or
+ * freed. */
 #include "file.h"
 #include "graph-private.h"
 #include "import-private.h"
@@ -17,11 +18,11 @@
 
 #define SUFFIX     ".onnx"
 #define DIGEST     16          /* hexadecimal digits in a name */
-#define MOST_STEM  40          /* characters of a file's name in a network's */
+#define MOST_STEM  40          /* characters of a file's name in a network's name */
 #define MOST_BYTES (64u << 20) /* of a network without its weights */
 
 typedef struct {
-  DynoModel model; /* first: a DynoModel is one */
+  DynoModel model; /* first, so that a DynoModel * can be cast to a Network * */
   GBytes *file;    /* without the weights */
 } Network;
 
@@ -77,7 +78,7 @@ name_network (const char *path, GBytes *file)
   g_autofree char *digest = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, file);
   char *at = strchr (base, '@');
 
-  if (at) /* of a network's own name */
+  if (at) /* the path contains a network's own name */
     *at = '\0';
   if (g_str_has_suffix (base, SUFFIX))
     base[strlen (base) - strlen (SUFFIX)] = '\0';
@@ -85,7 +86,7 @@ name_network (const char *path, GBytes *file)
   return g_strdup_printf ("%.*s@%.*s", MOST_STEM, *base ? base : "network", DIGEST, digest);
 }
 
-/* TRUE: the name is a network's, and no path. */
+/* TRUE: the name is a network's name and not a path. */
 static gboolean
 is_network_name (const char *name)
 {
@@ -120,7 +121,8 @@ refuse (GError **error, const char *shown, const char *reason)
   return FALSE;
 }
 
-/* The one input of a network without weights, whose other inputs are these weights. */
+/* Checks the outputs and the single input of a network; without weights the file's other inputs are
+ * the weights. */
 static gboolean
 check_ends (const DynoOnnxModel *onnx, guint n_inputs, const char *shown, GError **error)
 {
@@ -142,7 +144,7 @@ check_ends (const DynoOnnxModel *onnx, guint n_inputs, const char *shown, GError
   return !reason || refuse (error, shown, reason);
 }
 
-/* Inputs of a model that are no initialisers. */
+/* The number of inputs of a model that are not initialisers. */
 static guint
 count_inputs (const DynoOnnxModel *onnx)
 {
@@ -161,7 +163,7 @@ dim_of (const DynoOnnxValue *value, guint axis)
   return dim > 0 && dim <= G_MAXUINT16 ? (guint32) dim : 0;
 }
 
-/* Enters a network in the table, unless it is there; takes its reference to onnx. */
+/* Adds a network to the table, unless it is there; takes ownership of a reference to onnx. */
 static const DynoModel *
 enter (const char *path, GBytes *file, DynoOnnxModel *onnx)
 {
@@ -221,7 +223,8 @@ dyno_model_adopt (const char *path, GBytes *file, GError **error)
   return check_ends (onnx, 1, shown, error) ? enter (path, file, onnx) : NULL;
 }
 
-/* Keeps a network for later processes.  A folder that cannot be written costs only that. */
+/* Keeps a network for later processes.  If the folder cannot be written, later processes do not
+ * find the network, which is no error here. */
 static void
 keep (const DynoModel *model)
 {
@@ -282,7 +285,7 @@ dyno_model_get_file (const DynoModel *model)
   return model->network ? ((const Network *) model)->file : NULL;
 }
 
-/* The network of a name that an earlier process has kept. */
+/* Loads the network of a name that an earlier process has kept. */
 static const DynoModel *
 find_kept (const char *name, GError **error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* RegNetX-400MF and RegNetY-400MF with torchvision's names and start values.
- * Radosavovic et al., "Designing Network Design Spaces" (2020): residual blocks with groups of a fixed
- * width in the 3x3 convolution; Y weighs the channels by squeeze-and-excitation.  The stages' channels
- * are those of the paper's rule (w_a, w_0, w_m), which is evaluated here once and for all.  The width
- * scales channels to multiples of a group's.  torchvision gives the biases of the excitation PyTorch's
- * uniform start values, this file 0. */
+ * Radosavovic et al., "Designing Network Design Spaces" (2020): residual blocks whose 3x3
+ * convolution has groups of a fixed width; RegNetY also scales the channels by
+ * squeeze-and-excitation.  The stages' channels follow the paper's rule (w_a, w_0, w_m) and are
+ * constants here.  The width scales channels to multiples of a group's.  torchvision initialises
+ * the biases of the excitation with PyTorch's uniform start values, this file with 0. */
 #include "intl.h"
 #include "models.h"
 
@@ -18,12 +18,12 @@ typedef struct {
 typedef struct {
   Stage stages[STAGES];
   guint32 group;       /* channels of a group */
-  gboolean excitation; /* to a quarter of the block's input */
+  gboolean excitation; /* squeezes to a quarter of the block's input channels */
 } Variant;
 
 #define STEM_CHANNELS 32
 
-/* The channels of a stage under a width factor: whole groups, at least one. */
+/* The channels of a stage, scaled by a width factor: whole groups, at least one. */
 static guint32
 whole_groups (guint32 channels, guint32 group, double width)
 {
@@ -40,7 +40,7 @@ residual_block (DynoGraph *graph, DynoTensor *x, const char *name, const Variant
                   *add = g_strconcat (name, ".add", NULL),
                   *relu = g_strconcat (name, ".activation", NULL);
   DynoTensor *identity = x, *y;
-  /* before the branch in torchvision's order */
+  /* in torchvision's order the projection's parameters come before those of the branch */
   if (x && (x->c != channels || stride != 1))
     identity = dyno_model_named_unit (
         graph, x, proj, &(DynoModelUnit){ .channels = channels, .kernel = 1, .stride = stride });

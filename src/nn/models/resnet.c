@@ -3,10 +3,10 @@
  * He et al., "Deep Residual Learning for Image Recognition" (2015); the stride lies in the 3x3
  * convolution of a bottleneck (torchvision's "v1.5").
  * Xie et al., "Aggregated Residual Transformations for Deep Neural Networks" (2016): the 3x3
- * convolution has groups, and more channels for it.
+ * convolution has groups and more channels.
  * The head pose models are ResNet-18 and -50 with three outputs, the angles of a head in degrees:
  * torchvision's resnet18 (num_classes=3) has the same parameters.
- * Models of pixels have the part before the pooling, their backbone or encoder. */
+ * Models of pixels use the part before the pooling as their backbone or encoder. */
 #include "intl.h"
 #include "models.h"
 
@@ -30,7 +30,7 @@ typedef struct {
   DynoGraph *graph;
   const Variant *variant;
   double width;
-  const char *prefix; /* of all names */
+  const char *prefix; /* prefix of all names */
 } Builder;
 
 /* "first.second"; g_free. */
@@ -46,7 +46,7 @@ typedef struct {
   guint32 groups, dilation; /* 0 reads as 1 */
 } Conv;
 
-/* Convolution without bias and batch norm, named prefix.conv and prefix.norm. */
+/* Convolution without bias, then batch norm, named prefix.conv and prefix.norm. */
 static DynoTensor *
 conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, Conv c)
 {
@@ -64,8 +64,8 @@ conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, Conv c
   return dyno_batch_norm (b->graph, dyno_conv2d (b->graph, x, conv, &params), norm);
 }
 
-/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", with a ReLU unless it is the
- * last. */
+/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", followed by a ReLU except in
+ * the last one. */
 static DynoTensor *
 unit (Builder *b, DynoTensor *x, const char *block, guint index, Conv c, gboolean relu)
 {
@@ -76,8 +76,8 @@ unit (Builder *b, DynoTensor *x, const char *block, guint index, Conv c, gboolea
   return relu ? dyno_relu (b->graph, x, act) : x;
 }
 
-/* The channels of a bottleneck whose groups have so many channels for each 64 of the block's
- * channels. */
+/* The channels of a bottleneck whose groups have group_channels channels for every 64 channels of
+ * the block. */
 static guint32
 grouped_channels (const Builder *b, guint32 channels)
 {

@@ -5,9 +5,10 @@
  * encoder_name="resnet34" and its other parameters by default: the encoder is torchvision's ResNet
  * without its last layer.
  *
- * A block of the decoder enlarges its input by the nearest pixel to the size of the encoder's output
- * that it reads beside it, and the last one to the size of the picture.  That is twice the size where
- * the picture's sides are multiples of 32, as that package asks for; here other sides work too. */
+ * A block of the decoder enlarges its input by nearest-neighbour interpolation to the size of the
+ * encoder's output that is concatenated to it; the last block enlarges it to the size of the
+ * picture.  That is twice the size where the picture's sides are multiples of 32, as that package
+ * requires; here other sides work too. */
 #include "intl.h"
 #include "models.h"
 
@@ -32,7 +33,7 @@ unit (DynoGraph *graph, DynoTensor *x, const char *block, guint i, guint32 chann
   return dyno_relu (graph, x, relu);
 }
 
-/* skip: read beside x; NULL: none is.  size: a tensor of the block's size. */
+/* skip: concatenated to x; NULL: none.  size: a tensor of the block's size. */
 static DynoTensor *
 decoder_block (DynoGraph *graph, DynoTensor *x, DynoTensor *skip, const DynoTensor *size, guint i,
                guint32 channels)

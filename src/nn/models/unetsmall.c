@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A small U-Net for small pictures and for CPUs: a class for each pixel.  Four levels of 8, 16, 32
- * and 64 channels under the width, each of two units of 3x3 convolution, batch norm and ReLU; max
- * pooling on the way down, the nearest pixel on the way up, where a level reads what it made on the
- * way down beside its input.  The level of the whole picture, which takes most of the work, is the
- * narrowest.  Names: "down.<level>.<unit>.0" and ".1", "up.<level>.<unit>.0", "head". */
+ * and 64 channels, scaled by the width, each of two units of 3x3 convolution, batch norm and ReLU;
+ * max pooling in the encoder, nearest-neighbour interpolation in the decoder, where a level also
+ * reads the encoder's output of that level.  The level of the whole picture, which takes most of
+ * the work, has the fewest channels.  Names: "down.<level>.<unit>.0" and ".1",
+ * "up.<level>.<unit>.0", "head". */
 #include "intl.h"
 #include "models.h"
 

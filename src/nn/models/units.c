@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Code shared by models: convolution, batch norm and activation for torchvision's mobile networks,
- * with its rule for scaled channels; its squeeze-and-excitation; a block of convolution and pooling
- * for models over sequences; and resizing for models of pixels. */
+/* Code shared by models: torchvision's unit of convolution, batch norm and activation for mobile
+ * networks, its rule for scaled channels and its squeeze-and-excitation; a block of convolution and
+ * pooling for models over sequences; and resizing for models of pixels. */
 #include "models.h"
 
 guint32

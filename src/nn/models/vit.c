@@ -3,10 +3,10 @@
  * with torchvision's.
  * Dosovitskiy et al., "An Image is Worth 16x16 Words" (2020); the small ones are DeiT's.
  * Twelve blocks x + attention (norm (x)), then x + mlp (norm (x)), whose hidden layer is four times
- * as wide; the class token of the last one makes the logits.  There is a position for every patch,
- * so the number of positions follows from the size of the images.  The width scales channels to
- * multiples of 8 for each head, and keeps the heads.  Start values are timm's.  The last norm takes
- * only the class token, which gives the same logits as a norm of all tokens. */
+ * as wide; the logits are computed from the class token of the last block.  There is a position for
+ * every patch, so the number of positions follows from the size of the images.  The width scales
+ * channels to multiples of 8 for each head, and keeps the heads.  Start values are timm's.  The
+ * last norm takes only the class token, which gives the same logits as a norm of all tokens. */
 #include "intl.h"
 #include "models.h"
 
@@ -14,7 +14,7 @@
 #define BLOCKS 12
 #define EPS    1e-6
 
-/* Names of parameters and layers; those of a block follow its number. */
+/* Names of parameters and layers; the names in a block follow the block's number. */
 typedef struct {
   const char *class_token, *positions, *patches, *block, *norm, *head;
   const char *norm1, *attention, *qkv, *qkv_weight, *qkv_bias, *proj, *norm2, *fc1, *gelu, *fc2;
@@ -136,7 +136,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, const Nam
   DynoParameter *class_token =
                     dyno_token_parameter (graph, names->class_token, 1, channels, DYNO_INIT_ZERO),
                 *positions = NULL;
-  /* before the embedding in timm's order, behind it in torchvision's */
+  /* before the embedding in timm's order, after it in torchvision's */
   if (names == &timm)
     positions =
         dyno_token_parameter (graph, names->positions, patches + 1, channels, DYNO_INIT_NORMAL_002);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* WaveNet, for sequences (T, F): ten layers whose two taps are 1, 2, 4 ... 512 steps apart, so that an
- * output sees 1024 steps, none of them later than itself; steps past a sequence's length reach no
- * other.  A layer passes tanh (a) * sigmoid (b) of its convolution's halves on: through one 1x1
- * convolution to the next layer, as a residual, and through another to the sum of all layers.  Of that
- * sum ReLU, 1x1 convolution, ReLU; the mean of the steps that count; a linear layer.  An image is read
- * as the sequence of its rows.
+/* WaveNet, for sequences (T, F): ten layers whose two taps are 1, 2, 4 ... 512 steps apart, so that
+ * an output sees 1024 steps, none of them later than itself; steps past a sequence's length do not
+ * influence earlier ones.  A layer computes tanh (a) * sigmoid (b) from the halves of its
+ * convolution's output, and passes it through one 1x1 convolution to the next layer, as a residual,
+ * and through another to the sum of all layers.  After the sum: ReLU, 1x1 convolution, ReLU; the
+ * mean of the steps that count; a linear layer.  An image is read as the sequence of its rows.
  * Van den Oord et al., "WaveNet: A Generative Model for Raw Audio" (2016).
  * Parameter names are those of the PyTorch module: input, layers.0.conv, layers.0.skip,
  * layers.0.residual (not in the last layer, which has no next one), output, fc.  The width scales
@@ -32,7 +32,7 @@ point (Builder *b, DynoTensor *x, const char *name, guint32 channels)
                                            .init = DYNO_INIT_KAIMING_UNIFORM });
 }
 
-/* Taps at the step and at `dilation` steps before it. */
+/* A convolution with taps at the step and at `dilation` steps before it. */
 static DynoTensor *
 causal_convolution (Builder *b, DynoTensor *x, const char *name, guint32 channels, guint32 dilation)
 {
@@ -46,7 +46,7 @@ causal_convolution (Builder *b, DynoTensor *x, const char *name, guint32 channel
                                            .init = DYNO_INIT_KAIMING_UNIFORM });
 }
 
-/* Adds the layer's part to *sum, which is NULL before the first one; returns the next layer's
+/* Adds the layer's output to *sum, which is NULL before the first layer; returns the next layer's
  * input. */
 static DynoTensor *
 layer (Builder *b, DynoTensor *x, guint number, DynoTensor **sum)
