@@ -55,8 +55,8 @@ dyno_import_gelu (DynoImport *import, const DynoOnnxNode *node)
   return append (import, node, tanh ? DYNO_ACTIVATION_GELU_TANH : DYNO_ACTIVATION_GELU, 0);
 }
 
-/* factor * f (inner * x + shift) + offset: an activation between two affines, each left out where it
- * changes nothing. */
+/* factor * f (inner * x + shift) + offset: an activation between two affine ops, each left out
+ * where it changes nothing. */
 typedef struct {
   DynoActivation activation;
   double parameter;
@@ -109,7 +109,7 @@ dyno_import_celu (DynoImport *import, const DynoOnnxNode *node)
   return append_composed (import, node, &c);
 }
 
-/* Dyno's is PyTorch's: alpha 1/6; ONNX's default is 0.2. */
+/* Dyno's HardSigmoid is PyTorch's, with alpha 1/6; ONNX's default is 0.2. */
 gboolean
 dyno_import_hard_sigmoid (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -125,7 +125,7 @@ dyno_import_hard_sigmoid (DynoImport *import, const DynoOnnxNode *node)
   return append_composed (import, node, &c);
 }
 
-/* The bound of a Clip, an input or, until opset 10, an attribute. */
+/* A bound of a Clip: an input or, until opset 10, an attribute. */
 static double
 get_bound (DynoImport *import, const DynoOnnxNode *node, guint i, const char *name,
            double otherwise)
@@ -137,8 +137,8 @@ get_bound (DynoImport *import, const DynoOnnxNode *node, guint i, const char *na
   return value ? (double) NAN : dyno_import_float (node, name, otherwise);
 }
 
-/* x + max (bound - x, 0), or, of an upper bound, x - max (x - bound, 0): values inside are x to the
- * bit, also where the bound is far away. */
+/* x + max (bound - x, 0), or, for an upper bound, x - max (x - bound, 0): values inside the bound
+ * equal x bit for bit, even if the bound is large. */
 static DynoTensor *
 append_bound (DynoGraph *graph, DynoTensor *x, double bound, gboolean is_upper, const char *name)
 {
@@ -192,7 +192,7 @@ gboolean
 dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node)
 {
   const DynoImportValue *x = dyno_import_input (import, node, 0);
-  /* before opset 13 over all axes from the second on */
+  /* before opset 13 Softmax is over all axes from the second on */
   gint64 otherwise = dyno_onnx_model_get_opset (import->model, "") < 13 ? 0 : -1;
 
   if (!dyno_import_is_last (import, node))

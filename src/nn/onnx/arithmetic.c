@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, products, parts and joins of tensors; between numbers that are known they are folded (fold.c). */
+/* Sums, products, splits and concatenations of tensors; those of constants are folded (fold.c). */
 #include "graph-private.h"
 #include "import-private.h"
 #include <string.h>
@@ -10,7 +10,7 @@ is_number (const DynoImportValue *value)
   return value && value->constant && !value->tensor;
 }
 
-/* TRUE: both inputs are known numbers. */
+/* TRUE: both inputs are constants. */
 static gboolean
 is_folded (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -18,8 +18,8 @@ is_folded (DynoImport *import, const DynoOnnxNode *node)
          && is_number (dyno_import_input (import, node, 1));
 }
 
-/* The axis of x that a parameter has one value of each element for: all its axes are 1 but that one,
- * counted from the end.  G_MAXUINT: there is none. */
+/* The axis of x for which a parameter has one value per element: all other axes of the parameter
+ * have the extent 1 (axes are aligned at the end).  G_MAXUINT: there is no such axis. */
 static guint
 find_axis (const DynoImportValue *x, const DynoImportValue *parameter)
 {
@@ -42,7 +42,7 @@ find_axis (const DynoImportValue *x, const DynoImportValue *parameter)
 
 typedef DynoTensor *(*ByChannel) (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 
-/* A tensor and a parameter for each of its channels. */
+/* An op of a tensor and a parameter that has a value for each of its channels. */
 static gboolean
 read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, ByChannel op,
                  DynoInit init)
@@ -71,7 +71,7 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
   return dyno_import_output (import, node, 0, y, &x->view, NULL);
 }
 
-/* The input that is a parameter; 2: none is. */
+/* The index of the input that is a parameter; 2: neither is. */
 static guint
 find_parameter (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -84,7 +84,7 @@ find_parameter (DynoImport *import, const DynoOnnxNode *node)
   return 2;
 }
 
-/* Both inputs, as tensors; NULL: one is none, which was refused. */
+/* Both inputs as tensors; NULL: one is not a tensor, and the node was refused. */
 static DynoImportValue *
 take_pair (DynoImport *import, const DynoOnnxNode *node, DynoImportValue **other)
 {
@@ -94,7 +94,7 @@ take_pair (DynoImport *import, const DynoOnnxNode *node, DynoImportValue **other
   return *other ? a : NULL;
 }
 
-/* b as a lies; NULL: their axes differ. */
+/* b in the layout of a; NULL: their axes differ. */
 static DynoImportValue *
 lay_beside (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *a,
             DynoImportValue *b)
@@ -127,7 +127,7 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
       NULL);
 }
 
-/* All inputs one after the other, and for Mean their number. */
+/* Adds all inputs one after the other, and for Mean divides by their number. */
 gboolean
 dyno_import_sum (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -158,8 +158,8 @@ dyno_import_sum (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output (import, node, 0, sum, &first->view, NULL);
 }
 
-/* max (x, 0) + slope min (x, 0), where min (x, 0) is x - max (x, 0): so its slope at 0 is PyTorch's,
- * that of the left side. */
+/* max (x, 0) + slope min (x, 0), where min (x, 0) is x - max (x, 0): so its derivative at 0 is
+ * PyTorch's, the slope of the left side. */
 static DynoTensor *
 append_prelu (DynoGraph *graph, DynoTensor *x, const char *name)
 {
@@ -175,7 +175,8 @@ append_prelu (DynoGraph *graph, DynoTensor *x, const char *name)
   return scaled ? dyno_add (graph, positive, scaled, name) : NULL;
 }
 
-/* A slope for each channel, which is trained; or one for all, which is that of the file. */
+/* PRelu with a trained slope for each channel, or with the file's slope for all channels, which is
+ * not trained. */
 gboolean
 dyno_import_prelu (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -223,7 +224,8 @@ is_gate (const DynoImportValue *x, const DynoImportValue *factors)
          && factors->tensor->w == 1 && factors->tensor->c == x->tensor->c;
 }
 
-/* x (N, C, H, W) by factors (N, C, 1, 1) that an Expand gives the shape of x; i: its input. */
+/* x (N, C, H, W) times factors (N, C, 1, 1) that an Expand repeats to the shape of x; i: the input
+ * that is the Expand. */
 static gboolean
 read_repeated (DynoImport *import, const DynoOnnxNode *node, guint i)
 {
@@ -243,7 +245,8 @@ read_repeated (DynoImport *import, const DynoOnnxNode *node, guint i)
       &x->view, NULL);
 }
 
-/* By a parameter; each value by another; or x (N, C, H, W) by factors (N, C, 1, 1). */
+/* A product with a parameter; of two tensors elementwise; or of x (N, C, H, W) and factors (N, C,
+ * 1, 1). */
 gboolean
 dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -284,8 +287,8 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
       &image->view, NULL);
 }
 
-/* The value beside the first one of a Concat, which has its channels at the axis; NULL: their other
- * axes differ. */
+/* A further input of a Concat, in the layout of the first one, whose channels are at the axis;
+ * NULL: their other axes differ. */
 static DynoTensor *
 take_part (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *first,
            DynoImportValue *value, guint axis)
@@ -301,8 +304,7 @@ take_part (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *
   return part ? part->tensor : NULL;
 }
 
-/* Tensors one after the other along an axis, which becomes their channels; lists of numbers are
- * folded. */
+/* Concatenates tensors along an axis, which becomes their channels; constants are folded. */
 gboolean
 dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -340,7 +342,8 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
       NULL);
 }
 
-/* Runs of channels, of the sizes of input 1 (until opset 12 an attribute), or all alike. */
+/* Splits an axis into runs of the sizes of input 1 (until opset 12 an attribute), or of equal
+ * sizes. */
 gboolean
 dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -372,7 +375,7 @@ dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
          || dyno_import_refuse (import, node, "its sizes do not fit %" G_GUINT64_FORMAT, all);
 }
 
-/* A run of channels; lists of numbers are folded. */
+/* Slices a run of an axis; constants are folded. */
 gboolean
 dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
 {

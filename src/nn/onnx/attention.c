@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* How queries lie: a view (samples, groups and heads, steps, values of a head). */
+/* The layout of queries, whose view is (samples, groups and heads, steps, values of a head). */
 typedef struct {
-  guint32 channels, dim; /* of all heads and of one */
-  gboolean lies; /* as the op has them: all tokens of a sample are steps, or those of a row */
+  guint32 channels, dim; /* number of values of all heads and of one head */
+  gboolean lies; /* TRUE: as the op needs them: the steps are all tokens of a sample, or of a row */
   gboolean by_row;
 } Heads;
 
-/* The elements of an axis of the tensor that axes [from, to) of the view have. */
+/* The number of elements of an axis of the tensor that axes [from, to) of the view cover. */
 static guint64
 count_of (const DynoView *view, guint from, guint to, char axis)
 {
@@ -23,8 +23,8 @@ count_of (const DynoView *view, guint from, guint to, char axis)
   return count;
 }
 
-/* FALSE: the values of a head are not neighbours among the channels, or the steps have some of
- * these, or samples are elsewhere than before the steps. */
+/* FALSE: the values of a head are not contiguous channels, or the steps include channels, or the
+ * samples are not before the steps. */
 static gboolean
 take_heads (const DynoImportValue *q, Heads *heads)
 {
@@ -55,7 +55,7 @@ refuse_attention (DynoImport *import, const DynoOnnxNode *node, const DynoImport
                              queries, keys, values);
 }
 
-/* The factor of the scores; 0: one of its parts is no number, which was refused. */
+/* The factor of the scores; 0: one of its factors is not a number, and the node was refused. */
 static double
 find_scale (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern)
 {
@@ -78,8 +78,8 @@ find_scale (DynoImport *import, const DynoOnnxNode *node, const DynoImportPatter
   return scale;
 }
 
-/* x with its elements where those of q lie; turned: its last two axes are the other way round.  NULL:
- * it has other axes, or it cannot lie so. */
+/* x in the layout of q; turned: the last two axes of x are exchanged.  NULL: x has other axes, or
+ * cannot have that layout. */
 static DynoImportValue *
 align (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, const DynoImportValue *q,
        const Heads *heads, gboolean turned)
@@ -103,7 +103,7 @@ align (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, const D
   return dyno_import_laid_out_as (import, node, x, &shape, &view);
 }
 
-/* Queries, keys and values of each step, one after the other, as the op has them. */
+/* Concatenates the queries, keys and values of each step, as the op needs them. */
 static DynoTensor *
 join (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *q, DynoImportValue *k,
       DynoImportValue *v, guint32 channels)
@@ -122,9 +122,9 @@ join (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *q, DynoImpo
   return dyno_concat (import->graph, parts, G_N_ELEMENTS (parts), name);
 }
 
-/* Queries, keys and values with each group in a row; *view, that of the queries, becomes the one over
- * the copy.  They are copied at once: an axis of three is put before the others.  NULL: they cannot
- * lie so. */
+/* A copy of queries, keys and values in which each group is a row; *view, the view of the queries,
+ * becomes their view of the copy.  One copy moves all three, by an additional first axis of extent
+ * 3.  NULL: they cannot have that layout. */
 static DynoTensor *
 lay_groups (DynoImport *import, const DynoOnnxNode *node, DynoTensor *qkv, guint32 channels,
             DynoView *view)
@@ -148,7 +148,8 @@ lay_groups (DynoImport *import, const DynoOnnxNode *node, DynoTensor *qkv, guint
   return moved->tensor;
 }
 
-/* Appends the attention; FALSE: the three cannot lie as the op needs them. */
+/* Appends the attention; FALSE: queries, keys and values cannot have the layout that the op
+ * needs. */
 static gboolean
 append_attention (DynoImport *import, const DynoOnnxNode *node, double scale, DynoImportValue *q,
                   DynoImportValue *k, DynoImportValue *v)
@@ -163,7 +164,7 @@ append_attention (DynoImport *import, const DynoOnnxNode *node, double scale, Dy
           || !(q = dyno_import_as_groups (import, node, q, n - 2, n - 1))
           || !take_heads (q, &heads)))
     return FALSE;
-  /* Exports have its root at queries and keys, rounded. */
+  /* Exports scale queries and keys by its square root, rounded. */
   if (fabs (scale * sqrt (heads.dim) - 1) < 1e-5)
     scale = 0;
   if (!(k = align (import, node, k, q, &heads, TRUE))
@@ -205,7 +206,7 @@ dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
          || refuse_attention (import, node, q, k, v);
 }
 
-/* A parameter (1, count, C) of the op's. */
+/* A parameter (1, count, C) for the op. */
 static const DynoParameter *
 take_tokens (DynoImport *import, const DynoOnnxNode *node, const char *name, guint32 count,
              guint32 channels)
@@ -222,7 +223,7 @@ take_tokens (DynoImport *import, const DynoOnnxNode *node, const char *name, gui
                                DYNO_INIT_NORMAL_002);
 }
 
-/* TRUE: x is (samples, steps, channels); else that was refused. */
+/* TRUE: x is (samples, steps, channels); else the node was refused. */
 static gboolean
 check_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x)
 {
@@ -272,7 +273,8 @@ dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImpo
   return dyno_import_output (import, node, 0, y, NULL, "N W C");
 }
 
-/* x with its elements in the order of its axes after the batch; NULL: it cannot lie so. */
+/* x with its elements in the order of its axes after the batch; NULL: it cannot have that
+ * layout. */
 static DynoImportValue *
 take_in_order (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x)
 {
@@ -302,7 +304,7 @@ dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint param
   for (guint i = 0; i + 1 < value->n_dims && fits; i++)
     {
       guint axis = x->view.n_dims - value->n_dims + i;
-      /* One value for all samples, and one for each step. */
+      /* Axis 0 needs one value for all samples, other axes one value for each element. */
       gint64 wanted = axis == 0 ? 1 : (gint64) dyno_view_dim (&x->view, axis);
       fits = value->dims[i] == wanted;
       steps *= (guint64) wanted;
@@ -324,7 +326,8 @@ dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint param
     return dyno_import_output (import, node, 0, NULL, NULL, NULL);
   dyno_import_name_parameter (import, node, first, parameter);
   dyno_import_output (import, node, 0, y, &rows->view, NULL);
-  /* Channels that are not the last axis are the channels again: the ops that follow need them so. */
+  /* If the channels of x were not its last axis, the sum gets the layout of x again, which the
+   * following ops need. */
   DynoImportValue *sum = dyno_import_find_value (import, node->outputs[0]),
                   *back = dyno_import_is_channels (x, x->view.n_dims - 1)
                               ? sum

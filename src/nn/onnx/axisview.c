@@ -85,7 +85,7 @@ dyno_view_count (const DynoView *view)
   return count;
 }
 
-/* Joins neighbours of an axis that are one part of the tensor's axis. */
+/* Joins neighbouring parts of an axis that form one part of the tensor's axis. */
 static void
 join (DynoView *view)
 {
@@ -161,7 +161,8 @@ dyno_view_is_run (const DynoView *view, guint32 *count)
         *count *= view->parts[i].extent;
         most += (guint64) (view->parts[i].extent - 1) * view->parts[i].stride;
       }
-  /* Different parts have different elements: as many within as many places are all of them. */
+  /* Indices into the view are distinct channels, so the view is contiguous if its span equals its
+   * count. */
   return most + 1 == *count;
 }
 
@@ -170,7 +171,7 @@ dyno_view_reshape (DynoView *view, const gint64 *dims, guint n_dims)
 {
   DynoView made = { .batch = view->batch, .begin = view->begin, .n_dims = n_dims };
   guint n = 0, from = 0, total = count_parts (view);
-  DynoViewPart rest = { 0, 1, 1 }; /* of a part that was split */
+  DynoViewPart rest = { 0, 1, 1 }; /* the remainder of a part that was split */
 
   if (n_dims > DYNO_VIEW_MAX_DIMS)
     return FALSE;

@@ -7,11 +7,12 @@
  * certain form asks for the form by dyno_view_is.  Parts of extent 1 are left out, so that Squeeze
  * and Unsqueeze are a Reshape as well.
  *
- * The batch of a view is that of the file, whatever the graph's is: exports have their batch in the
- * numbers of their shapes, (24, 197, 64) for 2 samples of 12 heads.  No op moves elements from one
- * sample to another, so the parts of the axis N are as good as the graph's.
+ * The batch of a view is the batch in the file, whatever batch the graph has: exports contain their
+ * batch in the constants of their shapes, such as (24, 197, 64) for 2 samples of 12 heads.  No op
+ * moves elements from one sample to another, so a view with the file's batch describes the graph's
+ * samples too.
  *
- * A view may be of a run of channels only, those from `begin`.
+ * A view may cover only a run of channels, which starts at `begin`.
  *
  * A view is a plain value: copy it by assignment. */
 #pragma once
@@ -20,7 +21,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_VIEW_MAX_DIMS  9
-#define DYNO_VIEW_MAX_PARTS 12 /* of a reshaped view */
+#define DYNO_VIEW_MAX_PARTS 12 /* parts of a reshaped view */
 
 typedef struct {
   char axis;      /* of the tensor: 'N', 'H', 'W' or 'C' */
@@ -30,10 +31,10 @@ typedef struct {
 
 typedef struct {
   guint32 batch; /* extent of the axis N */
-  guint32 begin; /* channels of the tensor before the first that is seen */
+  guint32 begin; /* channels of the tensor before the first channel of the view */
   guint n_dims;
   guint end[DYNO_VIEW_MAX_DIMS]; /* axis i has the parts from end[i - 1] (0 for i = 0) to end[i] */
-  /* one more each where height, width and channels come into being */
+  /* one part more for each of height, width and channels, when they are created */
   DynoViewPart parts[DYNO_VIEW_MAX_PARTS + 3];
 } DynoView;
 
@@ -47,20 +48,20 @@ gboolean dyno_view_equal (const DynoView *a, const DynoView *b);
 guint64 dyno_view_dim (const DynoView *view, guint axis);
 guint64 dyno_view_count (const DynoView *view);
 
-/* Keeps the elements from `begin` to before `end` of an axis.  FALSE: they are no run of the axis'
- * first part, or that is none of channels; the view is unchanged. */
+/* Keeps the elements from `begin` to before `end` of an axis.  FALSE: they are not a run of the
+ * axis' first part, or that part is not of the channels; the view is then unchanged. */
 gboolean dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end);
-/* TRUE: the view has the channels [begin, begin + *count) of its tensor, all of them. */
+/* TRUE: the channels of the view are exactly the channels [begin, begin + *count) of its tensor. */
 gboolean dyno_view_is_run (const DynoView *view, guint32 *count);
 
-/* Gives an axis, which is all of the tensor's axis `part`, another extent. */
+/* Gives an axis, which is the whole axis `part` of the tensor, another extent. */
 void dyno_view_resize (DynoView *view, guint axis, char part, guint32 extent);
 
-/* Gives the view other axes over the same elements in the same order.  FALSE: the extents are not
- * as many elements, or an axis would begin inside of a part at a place that no part can be split
- * at; the view is unchanged. */
+/* Gives the view other axes over the same elements in the same order.  FALSE: the number of
+ * elements differs, or an axis would begin inside of a part at a position where the part cannot be
+ * split; the view is then unchanged. */
 gboolean dyno_view_reshape (DynoView *view, const gint64 *dims, guint n_dims);
-/* Axis i of the result is the axis perm[i] of before; perm is a permutation. */
+/* Axis i of the result is the previous axis perm[i]; perm is a permutation. */
 void dyno_view_transpose (DynoView *view, const guint *perm);
 
 /* "(8, 3, 224, 224)"; g_free. */

@@ -15,7 +15,8 @@ dyno_constant_new (gboolean is_int, const gint64 *dims, guint n_dims)
     return NULL;
   for (guint i = 0; i < n_dims; i++)
     {
-      /* Beside an axis of 0 the others are bounded as well: strides are products of them. */
+      /* If one axis is 0, the product of the other axes is bounded too: strides are products of
+       * them. */
       if (dims[i] < 0 || dims[i] > DYNO_CONSTANT_MAX_COUNT
           || (count *= MAX (1, dims[i])) > DYNO_CONSTANT_MAX_COUNT)
         return NULL;

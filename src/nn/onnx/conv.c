@@ -17,7 +17,7 @@ check_channels (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *
   return TRUE;
 }
 
-/* PyTorch's exporter writes zeros for a layer without one. */
+/* PyTorch's exporter writes a bias of zeros for a layer without a bias. */
 gboolean
 dyno_import_takes_bias (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -30,7 +30,7 @@ dyno_import_takes_bias (DynoImport *import, const DynoOnnxNode *node)
          || !dyno_constant_is_uniform (bias->constant, &number) || number != 0;
 }
 
-/* A convolution pads both ends of an axis alike; what one end has more is padded before. */
+/* A convolution pads both ends of an axis equally; the difference is padded by an op before it. */
 static DynoTensor *
 pad_rest (DynoImport *import, DynoTensor *x, const char *name, const DynoImportWindow *w)
 {
@@ -72,7 +72,7 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
     .pad_h = MIN (w.before[0], w.after[0]),
     .pad_w = MIN (w.before[1], w.after[1]),
     .groups = (guint32) groups,
-    /* 0 is 1, as models of Dyno's have it: kernels are chosen by the same key */
+    /* 0 means 1, as in the built-in models, so that the kernels are chosen by the same key */
     .dilation_h = w.dilation[0] > 1 ? w.dilation[0] : 0,
     .dilation_w = w.dilation[1] > 1 ? w.dilation[1] : 0,
     .bias = has_bias,

@@ -16,7 +16,7 @@ check_channels (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *
   return TRUE;
 }
 
-/* A transposed convolution leaves out both ends of an axis alike; what one end has more is cropped
+/* A transposed convolution crops both ends of an axis equally; the difference is cropped by an op
  * after it. */
 static DynoTensor *
 crop_rest (DynoImport *import, DynoTensor *y, const char *name, const DynoImportWindow *w)

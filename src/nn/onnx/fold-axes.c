@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Known numbers that are moved: other axes, other orders, parts of them, several of them joined. */
+/* Folding of operators that move numbers: they change axes or order, take parts or concatenate. */
 #include "fold-private.h"
 #include <string.h>
 
-/* Output k: the numbers of data at place 0 of a walk over the output. */
+/* Sets output k to the numbers of data at index 0 of a walk over the output. */
 static gboolean
 take (DynoImport *import, const DynoOnnxNode *node, guint k, const DynoConstant *data,
       DynoFoldWalk *walk, const gint64 *dims, guint n_dims)
@@ -17,7 +17,7 @@ take (DynoImport *import, const DynoOnnxNode *node, guint k, const DynoConstant 
   return dyno_import_output_constant_at (import, node, k, made);
 }
 
-/* Input 0 repeated to the shape that it and input 1 broadcast to. */
+/* Repeats input 0 to the shape that its shape and input 1 broadcast to. */
 gboolean
 dyno_fold_expand (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -95,7 +95,7 @@ dyno_fold_transpose (DynoImport *import, const DynoOnnxNode *node)
   return take (import, node, 0, data, &walk, dims, n);
 }
 
-/* 0 copies an axis, -1 is the rest. */
+/* In the shape 0 copies an axis, and -1 stands for the remaining elements. */
 gboolean
 dyno_fold_reshape_node (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -198,7 +198,7 @@ clamp_range (gint64 n, gint64 step, gint64 *start, gint64 end)
   return *start > end ? (*start - end - 1) / -step + 1 : 0;
 }
 
-/* The lists of a Slice, inputs or until opset 9 attributes. */
+/* The lists of a Slice: inputs, or until opset 9 attributes. */
 typedef struct {
   const DynoConstant *starts, *ends, *axes, *steps;
 } Slice;
@@ -240,7 +240,7 @@ dyno_fold_slice (DynoImport *import, const DynoOnnxNode *node)
         return FALSE;
       if (step == 0 || (set >> axis & 1))
         return dyno_import_refuse (import, node, "it has a step of 0, or an axis twice");
-      /* A step past the axis takes one number, as any such step does. */
+      /* Any step longer than the axis takes one number, so that the step can be clamped. */
       step = CLAMP (step, -DYNO_CONSTANT_MAX_COUNT - 1, DYNO_CONSTANT_MAX_COUNT + 1);
       set |= 1u << axis;
       dims[axis] = clamp_range (data->dims[axis], step, &start, end);
@@ -253,7 +253,7 @@ dyno_fold_slice (DynoImport *import, const DynoOnnxNode *node)
   return take (import, node, 0, data, &walk, dims, data->n_dims);
 }
 
-/* TRUE: the shapes are equal but for one axis. */
+/* TRUE: the shapes are equal except for one axis. */
 static gboolean
 is_alike (const DynoConstant *a, const DynoConstant *b, guint axis)
 {
@@ -265,7 +265,7 @@ is_alike (const DynoConstant *a, const DynoConstant *b, guint axis)
   return TRUE;
 }
 
-/* Writes part into made, from its number `first` on. */
+/* Writes part into made, from the number with index `first` on. */
 static void
 put_part (DynoConstant *made, gint64 first, const DynoConstant *part)
 {
@@ -316,8 +316,8 @@ dyno_fold_concat (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_constant (import, node, made);
 }
 
-/* The sizes are input 1, until opset 12 an attribute; without them all are alike, but for the last
- * one. */
+/* The sizes are input 1, until opset 12 an attribute; without sizes all parts are equal, except for
+ * the last one. */
 gboolean
 dyno_fold_split (DynoImport *import, const DynoOnnxNode *node)
 {

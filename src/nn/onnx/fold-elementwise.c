@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Known numbers: each number of the output from one of each input, whose shapes are broadcast as
- * numpy does. */
+/* Folding of elementwise operators: each number of the output is computed from one number of each
+ * input.  The shapes are broadcast as in numpy. */
 #include "fold-private.h"
 #include <math.h>
 #include <string.h>
 
-/* --- whole numbers: FALSE where the result has no 64 bits ------------------------------------- */
+/* --- integers: FALSE where the result does not fit 64 bits ------------------------------------ */
 
 static gboolean
 int_add (gint64 a, gint64 b, gint64 *result)
@@ -34,7 +34,7 @@ int_div (gint64 a, gint64 b, gint64 *result)
   return TRUE;
 }
 
-/* The rest has the sign of b, as in Python. */
+/* The remainder has the sign of b, as in Python. */
 static gboolean
 int_mod (gint64 a, gint64 b, gint64 *result)
 {
@@ -46,7 +46,7 @@ int_mod (gint64 a, gint64 b, gint64 *result)
   return TRUE;
 }
 
-/* The rest has the sign of a, as in C. */
+/* The remainder has the sign of a, as in C. */
 static gboolean
 int_fmod (gint64 a, gint64 b, gint64 *result)
 {
@@ -134,7 +134,7 @@ int_xor (gint64 a, gint64 b, gint64 *result)
   return TRUE;
 }
 
-/* The six comparisons, of whole numbers and of floats. */
+/* The six comparisons, for integers and for floats. */
 #define COMPARISON(name, operator)                                \
   static gboolean int_##name (gint64 a, gint64 b, gint64 *result) \
   {                                                               \
@@ -212,7 +212,7 @@ float_reciprocal (double a, double b G_GNUC_UNUSED)
   return 1 / a;
 }
 
-/* Halves to the even number, as ONNX and PyTorch do. */
+/* Rounds halves to the even number, as ONNX and PyTorch do. */
 static double
 float_round (double a, double b G_GNUC_UNUSED)
 {
@@ -234,10 +234,11 @@ UNARY (cos)
 
 typedef struct {
   const char *op_type;
-  gboolean (*ints) (gint64 a, gint64 b, gint64 *result); /* NULL: there are floats only */
-  double (*floats) (double a, double b);                 /* NULL: there are none */
-  guint n_inputs;                                        /* 0: one or more, one after the other */
-  gboolean is_test;                                      /* the result is true or false */
+  gboolean (*ints) (gint64 a, gint64 b, gint64 *result); /* NULL: only floats are supported */
+  double (*floats) (double a, double b);                 /* NULL: only integers are supported */
+  /* 0: one or more, which are combined in order */
+  guint n_inputs;
+  gboolean is_test; /* the result is true or false */
 } Elementwise;
 
 static const Elementwise *
@@ -284,8 +285,8 @@ find_function (const DynoOnnxNode *node)
   return NULL;
 }
 
-/* Computes one number from a[i] and b[k]; b: NULL where the function has one input.  FALSE: it
- * overflows. */
+/* Computes one number from a[i] and b[k]; b is NULL where the function has one input.  FALSE: the
+ * number overflows. */
 static gboolean
 compute (const Elementwise *f, gboolean by_ints, DynoConstant *made, guint at,
          const DynoConstant *a, guint i, const DynoConstant *b, guint k)
@@ -302,7 +303,7 @@ compute (const Elementwise *f, gboolean by_ints, DynoConstant *made, guint at,
   return TRUE;
 }
 
-/* f of a and b; NULL: it was refused. */
+/* f of a and b; NULL: the node was refused. */
 static DynoConstant *
 apply (DynoImport *import, const DynoOnnxNode *node, const Elementwise *f, const DynoConstant *a,
        const DynoConstant *b)
@@ -321,7 +322,7 @@ apply (DynoImport *import, const DynoOnnxNode *node, const Elementwise *f, const
   memcpy (dims, a->dims, sizeof dims);
   if (b && !dyno_fold_broadcast (import, node, b->dims, b->n_dims, dims, &n))
     return NULL;
-  /* Pow has the type of what it raises. */
+  /* The result of Pow has the type of the base. */
   gboolean is_int = f->is_test || by_ints || (a->is_int && f->floats == pow);
   DynoConstant *made = dyno_fold_make (import, node, is_int, dims, n);
   if (!made)
@@ -407,7 +408,7 @@ dyno_fold_clip (DynoImport *import, const DynoOnnxNode *node)
     return FALSE;
   least = low ? dyno_constant_float (low, 0) : least;
   most = high ? dyno_constant_float (high, 0) : most;
-  /* The upper bound wins where they cross. */
+  /* Where the bounds cross, the upper one is taken. */
   for (guint i = 0; i < data->count; i++)
     if (!data->is_int)
       made->floats[i] = MIN (MAX (data->floats[i], least), most);

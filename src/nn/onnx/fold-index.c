@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Known numbers that are taken, or replaced, by their places. */
+/* Folding of operators that take or replace numbers by index. */
 #include "fold-private.h"
 #include <string.h>
 
-/* Slices of an axis by indices. */
+/* Takes slices of an axis by indices. */
 gboolean
 dyno_fold_gather (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -40,8 +40,8 @@ dyno_fold_gather (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_constant (import, node, made);
 }
 
-/* The place of a row of indices, of the axes from `first` on; FALSE: one is out of range, which was
- * refused. */
+/* The offset in data that a row of indices gives, for the axes from `first` on; FALSE: an index is
+ * out of range, and the node was refused. */
 static gboolean
 find_place (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *data, guint first,
             const DynoConstant *indices, gint64 row, guint width, gint64 *place)
@@ -60,8 +60,8 @@ find_place (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *da
   return TRUE;
 }
 
-/* The last axis of the indices are places along the axes of data after the first `batch` ones;
- * *width: how many.  FALSE: they do not fit, which was refused. */
+/* Each row of the last axis of the indices has *width indices, for the axes of data after the first
+ * `batch` axes.  FALSE: they do not fit, and the node was refused. */
 static gboolean
 check_rows (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *data, gint64 batch,
             const DynoConstant *indices, guint *width)
@@ -115,7 +115,8 @@ dyno_fold_gather_nd (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_constant (import, node, made);
 }
 
-/* Numbers at the place that each index has, but for the axis, which the index says. */
+/* Each number of the output is taken from its own position in data, except that along the axis the
+ * index gives the position. */
 gboolean
 dyno_fold_gather_elements (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -152,7 +153,8 @@ dyno_fold_gather_elements (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_constant (import, node, made);
 }
 
-/* TRUE: updates has the axes of the indices but for the last, then those of data after them. */
+/* TRUE: updates has the axes of the indices without the last one, then the axes of data that are
+ * not indexed. */
 static gboolean
 is_updates (const DynoConstant *data, const DynoConstant *indices, guint width,
             const DynoConstant *updates)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* New numbers: by a shape, by a range, of another type. */
+/* Folding of operators that make numbers from a shape or a range, or convert them to another
+ * type. */
 #include "fold-private.h"
 #include <math.h>
 
-/* Constant, by whichever attribute it has. */
+/* Constant, from any of its attributes. */
 gboolean
 dyno_import_constant (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -65,7 +66,8 @@ dyno_fold_constant_of_shape (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_constant (import, node, filled);
 }
 
-/* The numbers of a range; FALSE: its step is 0 or no number, or they are too many. */
+/* The count of the numbers of a range; FALSE: the step is 0 or not a number, or there are too
+ * many. */
 static gboolean
 count_range (const DynoConstant *const *inputs, gboolean is_int, gint64 *count)
 {
@@ -123,7 +125,7 @@ dyno_fold_range (DynoImport *import, const DynoOnnxNode *node)
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* The least and the most of a type of whole numbers. */
+/* The smallest and the largest value of an integer type. */
 static void
 find_limits (gint64 type, gint64 *least, gint64 *most)
 {
@@ -178,7 +180,7 @@ dyno_fold_cast (DynoImport *import, const DynoOnnxNode *node)
   return data && cast (import, node, data, dyno_import_int (node, "to", DYNO_ONNX_FLOAT));
 }
 
-/* Input 1 has the type; tensors and parameters are floats. */
+/* The type is the type of input 1; tensors and parameters count as floats. */
 gboolean
 dyno_fold_cast_like (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -196,7 +198,7 @@ dyno_fold_cast_like (DynoImport *import, const DynoOnnxNode *node)
   return cast (import, node, data, type);
 }
 
-/* Input 0 with the numbers below diagonal k set to zero; `upper` 0: those above it. */
+/* Input 0 with the numbers below diagonal k set to zero; with `upper` 0, the numbers above it. */
 gboolean
 dyno_fold_trilu (DynoImport *import, const DynoOnnxNode *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and the like of known numbers, over axes. */
+/* Folding of reductions and cumulative sums over axes. */
 #include "fold-private.h"
 #include <math.h>
 #include <string.h>
@@ -21,8 +21,8 @@ find_reduction (const DynoOnnxNode *node)
   g_return_val_if_reached (SUM);
 }
 
-/* Takes number i of data into number `at`, which has others already unless it is the first.  FALSE:
- * it overflows. */
+/* Reduces number i of data into number `at` of made; first: it is the first one there.  FALSE: the
+ * result overflows. */
 static gboolean
 take_in (Reduction reduction, DynoConstant *made, guint at, const DynoConstant *data, guint i,
          gboolean first)
@@ -52,8 +52,8 @@ take_in (Reduction reduction, DynoConstant *made, guint at, const DynoConstant *
   return TRUE;
 }
 
-/* The axes that are summed, as bits; none that are named are all of them, unless the node says that
- * they are none. */
+/* The axes that are reduced, as a bit mask; if the node names none, these are all axes, or with
+ * noop_with_empty_axes no axis. */
 static gboolean
 take_axes (DynoImport *import, const DynoOnnxNode *node, guint n_dims, guint *set)
 {
@@ -68,8 +68,8 @@ take_axes (DynoImport *import, const DynoOnnxNode *node, guint n_dims, guint *se
   return TRUE;
 }
 
-/* Reduces data into made, whose axes are those of data, the ones of the set 1.  FALSE: it
- * overflows. */
+/* Reduces data into made, whose axes are those of data, with extent 1 for the axes in the set.
+ * FALSE: a number overflows. */
 static gboolean
 reduce (Reduction reduction, const DynoConstant *data, guint set, DynoConstant *made)
 {
@@ -124,8 +124,8 @@ dyno_fold_reduce (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_constant (import, node, made);
 }
 
-/* Sums of the numbers before each one of an axis, with it unless `exclusive`; `reverse`: of those
- * after it. */
+/* Cumulative sums along an axis: of the numbers up to each number, or before it if `exclusive`;
+ * `reverse`: from the end. */
 gboolean
 dyno_fold_cum_sum (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -149,7 +149,7 @@ dyno_fold_cum_sum (DynoImport *import, const DynoOnnxNode *node)
   gint64 n = data->dims[axis], stride = strides[axis];
   for (guint k = 0; k < data->count; k++)
     {
-      /* from the axis' first number on, or from its last one back */
+      /* forward from the axis' first number, or backward from its last one */
       guint i = reverse ? data->count - 1 - k : k;
       gint64 at = i / stride % n;
       gboolean first = reverse ? at == n - 1 : at == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operators over numbers that are known before the network runs, of which exports compute shapes,
- * masks and tables of indices.  They are computed here, in the order of the file. */
+/* Operators over numbers that are known before the network runs, by which exports compute shapes,
+ * masks and tables of indices.  They are folded in the order of the file. */
 #include "fold-private.h"
 #include <string.h>
 
@@ -231,7 +231,7 @@ dyno_fold_reshape (DynoImport *import, const DynoOnnxNode *node, const DynoConst
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
-/* The axes of input 0; FALSE: it has none, which was refused. */
+/* The shape of input 0; FALSE: it has no shape, and the node was refused. */
 static gboolean
 take_shape (DynoImport *import, const DynoOnnxNode *node, gint64 *dims, gint64 *n)
 {

@@ -21,7 +21,7 @@ append (DynoImport *import, DynoTensor *x, const char *name, const Layer *layer)
                                                        .in_by_out = layer->in_first });
 }
 
-/* The layer of the node's weight, its input 1. */
+/* Completes the layer from the node's weight, which is input 1. */
 static gboolean
 take_weight (DynoImport *import, const DynoOnnxNode *node, Layer *layer)
 {
@@ -42,8 +42,9 @@ take_weight (DynoImport *import, const DynoOnnxNode *node, Layer *layer)
   return TRUE;
 }
 
-/* x with its last axis through the layer, whose weight is the node's input 1, as the output of
- * `last`; bias_node NULL: without bias.  Of a head the bias was looked at with its weight. */
+/* Applies the layer, whose weight is the node's input 1, to the last axis of x and sets the output
+ * of `last`; bias_node NULL: without bias.  The bias of a head was checked together with its
+ * weight. */
 static gboolean
 read_rows (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bias_node, guint bias,
            const DynoOnnxNode *last, DynoImportValue *x)
@@ -99,7 +100,8 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
       || (has_bias && dyno_import_float (node, "beta", 1) != 1))
     return dyno_import_refuse (import, node,
                                "only transA 0, alpha 1 and beta 1 are a linear layer");
-  /* Rows of a sample, as the tokens of a transformer in one axis with the samples. */
+  /* Several rows for each sample, such as the tokens of a transformer, in one axis with the
+   * samples. */
   if (x->view.n_dims == 2 && dyno_view_dim (&x->view, 0) != x->view.batch)
     return read_rows (import, node, has_bias ? node : NULL, 2, node, x);
   x = dyno_import_tensor_as (import, node, 0, forms, &form);
@@ -126,7 +128,7 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output (import, node, 0, y, NULL, "N C");
 }
 
-/* The last axis of x by a parameter (in, out). */
+/* The product of x, along its last axis, and a parameter (in, out). */
 gboolean
 dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -135,7 +137,7 @@ dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node)
   return x && read_rows (import, node, NULL, 0, node, x);
 }
 
-/* The same, and Add of a parameter (out). */
+/* The same, followed by the Add of a parameter (out). */
 gboolean
 dyno_import_biased_matmul (DynoImport *import, const DynoOnnxNode *node,
                            const DynoImportPattern *pattern, DynoImportValue *x)

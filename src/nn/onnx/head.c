@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of a model: the last layer with parameters on the way to the output, whose outputs are
- * the classes.  Fine-tuning gives it another number of them.  And whether the output has the classes of
- * each pixel. */
+ * the classes.  Fine-tuning gives it another number of outputs.  This file also finds out whether
+ * the output has the classes of each pixel. */
 #include "graph-private.h"
 #include "import-private.h"
 
-#define UNKNOWN_SIDE 64 /* of a picture, where the file leaves it open: a multiple of 32 */
+#define UNKNOWN_SIDE 64 /* side of a picture, where the file leaves it open: a multiple of 32 */
 
-/* The node that makes a value; NULL: none does. */
+/* The node that makes a value; NULL: no node does. */
 static const DynoOnnxNode *
 find_producer (const DynoOnnxModel *model, const char *name)
 {
@@ -28,7 +28,8 @@ find_parameter (const DynoOnnxModel *model, const char *name)
   return NULL;
 }
 
-/* The parameter that is the weight of a layer; *transposed: by way of a Transpose.  NULL: none is. */
+/* The parameter that is the weight of a layer; *transposed: through a Transpose.  NULL: there is no
+ * such parameter. */
 static const DynoOnnxValue *
 find_weight (const DynoOnnxModel *model, const DynoOnnxNode *layer, gboolean *transposed)
 {
@@ -54,21 +55,22 @@ is_one_of (const DynoOnnxNode *node, const char *const *names)
   return g_strv_contains (names, node->op_type);
 }
 
-/* A transposed convolution with groups has its outputs in two axes of its weight. */
+/* FALSE: a transposed convolution with groups, whose outputs are split over two axes of its
+ * weight. */
 static gboolean
 can_be_replaced (const DynoOnnxNode *layer)
 {
   return !g_str_equal (layer->op_type, "ConvTranspose") || dyno_import_int (layer, "group", 1) == 1;
 }
 
-/* The number of outputs that the weight of a layer gives; 0: it is not known. */
+/* The number of outputs by the weight of a layer; 0: it is not known. */
 static guint32
 count_outputs (const DynoOnnxModel *model, const DynoOnnxNode *layer)
 {
   gboolean transposed = FALSE;
   const DynoOnnxValue *weight = find_weight (model, layer, &transposed);
-  /* The weight of a convolution, and of a Gemm with transB, is (outputs, inputs); others, as of a
-   * transposed convolution, are (inputs, outputs). */
+  /* The weight of a convolution, and of a Gemm with transB, is (outputs, inputs); other weights,
+   * such as that of a transposed convolution, are (inputs, outputs). */
   gboolean first =
       g_str_equal (layer->op_type, "Conv") || dyno_import_int (layer, "transB", 0) != 0;
 
@@ -78,7 +80,7 @@ count_outputs (const DynoOnnxModel *model, const DynoOnnxNode *layer)
   return n > 0 && n <= G_MAXINT32 ? (guint32) n : 0;
 }
 
-/* TRUE: an image of more than one pixel, by its shape in the file. */
+/* TRUE: by its shape in the file the value is an image of more than one pixel. */
 static gboolean
 is_picture (const DynoOnnxValue *value)
 {
@@ -86,8 +88,8 @@ is_picture (const DynoOnnxValue *value)
          && (value->dims[2].value != 1 || value->dims[3].value != 1);
 }
 
-/* The layer that makes a value, by way of nodes that keep its outputs apart; NULL: there is none.  sums:
- * set to the node, if that comes before, whose two inputs are added. */
+/* The layer that makes a value, directly or through nodes that do not mix its outputs; NULL: there
+ * is none.  *sums: the Add of two inputs at which the search ended, or NULL. */
 static const DynoOnnxNode *
 find_layer (const DynoOnnxModel *model, const char *name, gboolean *is_linear,
             const DynoOnnxNode **sums)
@@ -123,8 +125,8 @@ find_layer (const DynoOnnxModel *model, const char *name, gboolean *is_linear,
   return NULL;
 }
 
-/* The classes of pixels may be the sum of two convolutions, as in LR-ASPP.  In other networks such a sum
- * is a block like those before it. */
+/* The logits of pixels may be the sum of two convolutions, as in LR-ASPP.  In networks for whole
+ * images such a sum is a residual block. */
 static const DynoOnnxNode *
 find_two (const DynoOnnxModel *model, const DynoOnnxNode *sum, const DynoOnnxNode **added)
 {
@@ -140,7 +142,7 @@ find_two (const DynoOnnxModel *model, const DynoOnnxNode *sum, const DynoOnnxNod
   if (layers[0] == layers[1] || !is_linear
       || count_outputs (model, layers[0]) != count_outputs (model, layers[1]))
     return NULL;
-  /* in the order of the file, which is that of their parameters */
+  /* the order in the file is the order of their parameters */
   *added = MIN (layers[0], layers[1]);
   return MAX (layers[0], layers[1]);
 }
@@ -168,7 +170,7 @@ dyno_import_count_outputs (const DynoOnnxModel *model)
   return head ? count_outputs (model, head) : 0;
 }
 
-/* The parameters of a layer: its bias is the vector after its weight. */
+/* The parameters of a layer: the bias is the vector that follows the weight. */
 static void
 find_parameters (DynoImport *import, const DynoOnnxNode *layer, const DynoParameter **weight,
                  const DynoParameter **bias)
@@ -224,8 +226,8 @@ gives_pixels (const DynoOnnxModel *model, guint32 height, guint32 width, guint32
   return dyno_import_build (graph, x, model, dyno_import_count_outputs (model), TRUE, NULL) != NULL;
 }
 
-/* By the output's shape in the file, in which one pixel, (N, C, 1, 1), is a row for each sample.  Where
- * the file has none, by the shape that its nodes make of a picture. */
+/* This follows from the output's shape in the file, where one pixel, (N, C, 1, 1), means one row
+ * for each sample.  If the file states no shape, it follows from a trial import with a picture. */
 gboolean
 dyno_import_is_of_pixels (const DynoOnnxModel *model)
 {

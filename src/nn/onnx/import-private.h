@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From the nodes of an ONNX model to a graph: what the files of this folder share.  A row of the
- * table in operators.c names an ONNX operator and the function that reads its nodes; the files hold one
- * family of operators each.
+/* The import of an ONNX model into a graph: the declarations that the files of this folder share.
+ * A row of the table in operators.c names an ONNX operator and the function that reads its nodes;
+ * the files hold one family of operators each.
  *
  * A reader takes the node's inputs as values, appends Dyno's ops, and gives each output a value.  A
  * node that cannot be read is refused by dyno_import_refuse, and reading goes on with the nodes
- * that do not depend on it, so that all refusals are reported at once.
+ * that do not depend on it, so that all refusals are reported together.
  *
  * Private to the nn layer.  An import belongs to one thread. */
 #pragma once
@@ -17,26 +17,27 @@
 
 G_BEGIN_DECLS
 
-/* Known numbers that the nodes of one import read and make in all: ten million where Swin's windows
- * are of 8 x 8 tokens, three times as many where they are of 12 x 12. */
+/* The largest total of constant numbers that the nodes of one import read and make.  Swin with
+ * windows of 8 x 8 tokens needs ten million, with windows of 12 x 12 three times as many. */
 #define DYNO_IMPORT_MAX_NUMBERS (1 << 26)
 
-/* A value of the ONNX graph: a tensor of Dyno's graph with the view that ONNX has of it; numbers
- * that are known now; or a parameter, of which the consumer makes Dyno's parameter. */
+/* A value of the ONNX graph: a tensor of Dyno's graph with the view that ONNX has of it; a
+ * constant; or a parameter, from which the consumer makes Dyno's parameter. */
 typedef struct {
-  DynoTensor *tensor; /* or NULL */
+  DynoTensor *tensor; /* NULL: none */
   DynoView view;      /* of tensor */
   DynoConstant *constant;
   const DynoOnnxValue *parameter;
-  /* Axes of the parameter as the value has them, after Reshape and such, and Transpose. */
+  /* Axes of the parameter as this value has them, after Reshape, Transpose and similar nodes. */
   guint n_dims;
   gint64 dims[DYNO_VIEW_MAX_DIMS];
-  gboolean transposed;  /* its two axes */
-  DynoOnnxValue vector; /* of a parameter that is an initialiser */
+  gboolean transposed;  /* the two axes of the parameter were exchanged */
+  DynoOnnxValue vector; /* description of a parameter that is an initialiser */
   DynoOnnxDim vector_dim;
-  /* the SplitToSequence that makes it, or the Expand of a tensor; it has no tensor then */
+  /* the SplitToSequence, or the Expand of a tensor, that makes the value, which then has no
+   * tensor */
   const DynoOnnxNode *sequence, *repeat;
-  gboolean refused; /* its node was */
+  gboolean refused; /* its node was refused */
   /* the node that made it; NULL: an input or an initialiser of the graph */
   const DynoOnnxNode *node;
 } DynoImportValue;
@@ -44,26 +45,28 @@ typedef struct {
 typedef struct {
   DynoGraph *graph;
   const DynoOnnxModel *model;
-  guint32 n_outputs;              /* of the head */
-  guint32 batch;                  /* of views: that of the file's input, where it is a number */
-  const DynoOnnxNode *head;       /* gets n_outputs outputs instead of its own; NULL: none */
+  guint32 n_outputs; /* of the head */
+  /* batch of views: that of the file's input, where it is a number */
+  guint32 batch;
+  /* gets n_outputs outputs instead of the file's number; NULL: none */
+  const DynoOnnxNode *head;
   const DynoOnnxNode *added_head; /* likewise; its outputs are added to the head's */
   GHashTable *values;             /* name to DynoImportValue */
   GHashTable *readers;            /* name of a value to the number of its readers, the output too */
   GHashTable *needed;             /* DynoOnnxNode that the output depends on */
-  GHashTable *absorbed;           /* DynoOnnxNode that another node does the work of */
+  GHashTable *absorbed;           /* DynoOnnxNode that a pattern includes */
   GHashTable *patterns; /* DynoOnnxNode to DynoImportPattern, the last node of a pattern */
   GPtrArray *refusals;  /* char * */
-  GPtrArray *notes;     /* char *; NULL: nobody reads them */
+  GPtrArray *notes;     /* char *; NULL: notes are not wanted */
   /* tensors that were copied into another order (materialise.c), and the first node that needed
    * one */
   guint n_copies;
   const DynoOnnxNode *copied;
 
-  guint64 n_numbers; /* known ones that were read and made */
+  guint64 n_numbers; /* constant numbers that were read and made */
 } DynoImport;
 
-/* --- the node that is read (import.c) --------------------------------------------------------- */
+/* --- the node that is being read (import.c) --------------------------------------------------- */
 
 /* Notes that the node cannot be read, with the reason; returns FALSE. */
 gboolean dyno_import_refuse (DynoImport *import, const DynoOnnxNode *node, const char *format, ...)
@@ -72,65 +75,67 @@ void dyno_import_note (DynoImport *import, const char *format, ...) G_GNUC_PRINT
 
 /* Input i; NULL: it is left out. */
 DynoImportValue *dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i);
-/* NULL: there is none of the name. */
+/* NULL: no value has the name. */
 DynoImportValue *dyno_import_find_value (DynoImport *import, const char *name);
-/* Input i where it is a tensor; NULL: it is none, which was refused.  A run of channels that was
- * sliced off becomes a tensor of its own. */
+/* Input i as a tensor; NULL: it is not a tensor, and the node was refused.  A run of channels that
+ * was sliced off is copied to a tensor of its own. */
 DynoImportValue *dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i);
-/* The same for readers that only change the view, which leave such a run as it is. */
+/* The same for readers that only change the view: a run of channels is not copied. */
 DynoImportValue *dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i);
-/* Makes such a run of channels a tensor; FALSE: its elements are no run, or the graph has failed. */
+/* Copies such a run of channels to a tensor of its own; FALSE: the graph has failed. */
 gboolean dyno_import_settle (DynoImport *import, DynoImportValue *value);
-/* The same in one of the forms (dyno_view_is; NULL-terminated), whose index is *form: the first that
- * its view has, else the first that a copy of it can have. */
+/* Input i as a tensor in one of the forms (dyno_view_is; NULL-terminated), whose index is *form:
+ * the first form that the view has, else the first form that a copy of the tensor can have. */
 DynoImportValue *dyno_import_tensor_as (DynoImport *import, const DynoOnnxNode *node, guint i,
                                         const char *const *forms, guint *form);
-/* Input i where it is a parameter of n_dims axes, copied to dims; FALSE: it is none, or another
- * node has it, or its axes were transposed, which was refused. */
+/* Input i as a parameter of n_dims axes, whose extents are copied to dims; FALSE: it is not such a
+ * parameter, another node uses it, or its axes were transposed, and the node was refused. */
 gboolean dyno_import_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims,
                                 guint32 *dims);
-/* The same of a matrix, where *transposed says that the file has its axes the other way round. */
+/* The same for a matrix; *transposed: its two axes are exchanged in the file. */
 gboolean dyno_import_matrix (DynoImport *import, const DynoOnnxNode *node, guint i, guint32 *dims,
                              gboolean *transposed);
-/* TRUE: input i is a parameter, and not the numbers of a file without weights too. */
+/* TRUE: input i is a parameter and not also a constant, as in a file without weights. */
 gboolean dyno_import_is_parameter (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* Gives output 0 the parameter of input i with other axes. */
 gboolean dyno_import_output_parameter (DynoImport *import, const DynoOnnxNode *node, guint i,
                                        const gint64 *dims, guint n_dims, gboolean transposed);
 
-/* Attributes; unless the node has one of that name and type, the other value. */
+/* Attributes; `otherwise` if the node has no attribute of that name and type. */
 gint64 dyno_import_int (const DynoOnnxNode *node, const char *name, gint64 otherwise);
-/* The axis of the attribute, from the front; FALSE: it is out of range, which was refused. */
+/* The attribute `axis`, counted from the front; FALSE: it is out of range, and the node was
+ * refused. */
 gboolean dyno_import_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims,
                            gint64 otherwise, guint *axis);
 double dyno_import_float (const DynoOnnxNode *node, const char *name, double otherwise);
 const char *dyno_import_text (const DynoOnnxNode *node, const char *name, const char *otherwise);
 /* The list, n numbers; NULL: there is none. */
 const gint64 *dyno_import_ints (const DynoOnnxNode *node, const char *name, guint *n);
-/* The numbers of input i, or where the node has fewer inputs, of the attribute; NULL: there are
+/* The constant of input i, or, where the node has fewer inputs, of the attribute; NULL: there is
  * none.  Owned by the import. */
 const DynoConstant *dyno_import_numbers (DynoImport *import, const DynoOnnxNode *node, guint i,
                                          const char *attribute);
 
-/* Sets output k.  view NULL: that of the tensor in the form.  A NULL tensor means that the graph
- * has failed.  Returns TRUE. */
+/* Sets output k.  view NULL: the view of the tensor in the form.  A NULL tensor means that the
+ * graph has failed.  Returns TRUE. */
 gboolean dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k,
                              DynoTensor *tensor, const DynoView *view, const char *form);
 gboolean dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node,
                                       DynoConstant *constant);
-/* Output k: the elements [begin, end) of an axis of x, in runs.c. */
+/* Sets output k to the elements [begin, end) of an axis of x (runs.c). */
 gboolean dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k,
                                  DynoImportValue *x, guint axis, guint64 begin, guint64 end);
-/* The view with another number of channels at an axis that is all of them. */
+/* The view with another number of channels, at an axis that is all of the channels. */
 DynoView dyno_import_view_of_channels (const DynoImportValue *value, guint axis, guint32 channels);
 
 gboolean dyno_import_output_constant_at (DynoImport *import, const DynoOnnxNode *node, guint k,
                                          DynoConstant *constant);
-/* Gives output 0 the sequence that the node makes; or the tensor that it repeats, which a product
- * may read. */
+/* Mark output 0 as the sequence that the node makes, or as the repeated tensor, which a Mul may
+ * read. */
 gboolean dyno_import_output_sequence (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_output_repeat (DynoImport *import, const DynoOnnxNode *node);
-/* Counts known numbers; FALSE: they are more than DYNO_IMPORT_MAX_NUMBERS, which was refused. */
+/* Counts constant numbers; FALSE: the total exceeds DYNO_IMPORT_MAX_NUMBERS, and the node was
+ * refused. */
 gboolean dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n);
 /* Gives output 0 the value of input i. */
 gboolean dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i);
@@ -145,11 +150,11 @@ typedef struct {
   guint32 kernel[2], stride[2], dilation[2], before[2], after[2];
 } DynoImportWindow;
 
-/* Takes the node's window over x; n is set.  kernel: that of a weight, n numbers; NULL: it is an
- * attribute. */
+/* Reads the node's window over x; n is set.  kernel: the kernel of a weight, n numbers; NULL: the
+ * kernel is an attribute. */
 gboolean dyno_import_window (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *x,
                              const guint32 *kernel, DynoImportWindow *w);
-/* The same of a ConvTranspose over an image, whose pads are left out of the result; more: its
+/* The same for a ConvTranspose over an image, whose pads are cut off the result; more: its
  * output_padding. */
 gboolean dyno_import_transposed_window (DynoImport *import, const DynoOnnxNode *node,
                                         const DynoTensor *x, const guint32 kernel[2],
@@ -157,17 +162,17 @@ gboolean dyno_import_transposed_window (DynoImport *import, const DynoOnnxNode *
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* The node's name, or where it has none that of its first output; "": it has neither. */
+/* The node's name, or the name of its first output; "": it has neither. */
 const char *dyno_import_shown_name (const DynoOnnxNode *node);
-/* The name of the op that a node becomes: that of its module where the parameter i is named
- * "module.weight", as PyTorch does, and no parameter of another node has a name of that module's;
- * else the node's own; g_free. */
+/* The name of the op that a node becomes: where parameter i is named "module.weight", as PyTorch
+ * names it, and no other op has parameters of that module's name, the module's name; else the
+ * node's name; g_free. */
 char *dyno_import_name (DynoImport *import, const DynoOnnxNode *node, guint i);
-/* Gives the parameters that were made since there were `first` of them the names and shapes of
- * inputs i, i + 1, ... of the node, which dyno_import_parameter has checked. */
+/* Gives the graph's parameters from index `first` on the names and shapes of inputs i, i + 1, ...
+ * of the node, which dyno_import_parameter has checked. */
 void dyno_import_name_parameters (DynoImport *import, const DynoOnnxNode *node, guint first,
                                   guint i);
-/* The same of one parameter, the graph's number `index`. */
+/* The same for one parameter, which has this index in the graph. */
 void dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, guint index,
                                  guint i);
 
@@ -179,21 +184,21 @@ void dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, g
 typedef struct _DynoImportPattern DynoImportPattern;
 struct _DynoImportPattern {
   const char *input;         /* the value that the pattern begins with */
-  DynoActivation activation; /* of a pattern that is one */
-  /* of a layer: the nodes that have its weight and its bias */
+  DynoActivation activation; /* for a pattern that is an activation */
+  /* for a layer: the nodes that have its weight and its bias */
   const DynoOnnxNode *weight_node, *bias_node;
-  guint weight, bias; /* their inputs */
+  guint weight, bias; /* the indices of the inputs of these nodes */
   double eps;
-  /* of an attention: names of its keys and values, and of the factors of its scores; of tokens: of
-   * the class token and of the positions */
+  /* for an attention: names of its keys and values, and of the factors of its scores; for tokens:
+   * names of the class token and of the positions */
   const char *keys, *values;
   struct {
     const char *name;
     gboolean divides;
   } factors[DYNO_IMPORT_MAX_FACTORS];
   guint n_factors;
-  gint64 axis;         /* of an attention's softmax */
-  gboolean keeps_runs; /* x may be of a run of channels that was sliced off */
+  gint64 axis;         /* axis of an attention's softmax */
+  gboolean keeps_runs; /* x may be a run of channels that was sliced off */
   double probability;  /* of a dropout */
   /* Sets the output of the pattern's last node; x: the value of input. */
   gboolean (*read) (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
@@ -216,15 +221,16 @@ gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, gu
 
 /* Finds the patterns of the model: fills `patterns` and `absorbed`. */
 void dyno_import_find_patterns (DynoImport *import);
-/* The same of random masks, after the others (patterns-depth.c). */
+/* The same for random masks, after the other patterns (patterns-depth.c). */
 void dyno_import_find_depth (DynoImport *import);
 
 /* --- values in another order (materialise.c) --------------------------------------------------- */
 
 /* TRUE: axis `axis` of the value is all of its channels. */
 gboolean dyno_import_is_channels (const DynoImportValue *x, guint axis);
-/* x where it lies as wanted, else a copy for the node, which the import owns; NULL: there is no such
- * copy, since the batch would not be outermost, or since it would be too involved.
+/* The following functions return x itself if it has the wanted layout, else a copy for the node,
+ * which the import owns; NULL: there is no such copy, since the batch would not be outermost or the
+ * permutation would have too many parts.
  *
  * x in the form */
 DynoImportValue *dyno_import_as_form (DynoImport *import, const DynoOnnxNode *node,
@@ -232,19 +238,19 @@ DynoImportValue *dyno_import_as_form (DynoImport *import, const DynoOnnxNode *no
 /* x with the axis as all of its channels */
 DynoImportValue *dyno_import_with_channels (DynoImport *import, const DynoOnnxNode *node,
                                             DynoImportValue *x, guint axis);
-/* x with the axis `steps` as the width and the axis `dim`, the last, as channels, those of a head: the
- * channels of the other axes are the heads, and the rest of these axes is the height */
+/* x with the axis `steps` as the width and the last axis, `dim`, as the channels of a head: the
+ * parts of the other axes that are channels become the heads, and their other parts the height */
 DynoImportValue *dyno_import_as_groups (DynoImport *import, const DynoOnnxNode *node,
                                         DynoImportValue *x, guint steps, guint dim);
-/* x with the view, which has the extents of its axes, over a tensor of that shape */
+/* x in the layout of a view, which has the same extents, over a tensor of that shape */
 DynoImportValue *dyno_import_laid_out_as (DynoImport *import, const DynoOnnxNode *node,
                                           DynoImportValue *x, const DynoTensor *shape,
                                           const DynoView *view);
-/* x with its elements in the order of its view, and the view of it that has other axes */
+/* x with its elements in the order of its view, and the view of the copy with the axes `dims` */
 DynoImportValue *dyno_import_copy_in_order (DynoImport *import, const DynoOnnxNode *node,
                                             DynoImportValue *x, const gint64 *dims, guint n_dims,
                                             DynoView *view);
-/* Says how many copies there are. */
+/* Adds a note with the number of copies. */
 void dyno_import_note_copies (DynoImport *import);
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -291,7 +297,7 @@ gboolean dyno_import_sum (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_sub (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_div (DynoImport *import, const DynoOnnxNode *node);
-/* TRUE: one input is a known number, or the same one everywhere, the other one a tensor. */
+/* TRUE: one input is a number, or a constant of equal numbers, and the other one is a tensor. */
 gboolean dyno_import_has_number (DynoImport *import, const DynoOnnxNode *node);
 /* Add, Sub and Mul of such inputs. */
 gboolean dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node);
@@ -305,14 +311,14 @@ gboolean dyno_import_gather (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_identity (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_cast (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_expand (DynoImport *import, const DynoOnnxNode *node);
-/* TRUE: a tensor is as large as an Expand to the shape makes it. */
+/* TRUE: an Expand to the shape leaves the tensor unchanged. */
 gboolean dyno_import_keeps_shape (const DynoImportValue *x, const DynoConstant *shape);
 gboolean dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node);
-/* Operators over numbers that are known now, such as shapes. */
+/* Operators over constants, such as shapes. */
 gboolean dyno_import_shape (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_size (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_constant (DynoImport *import, const DynoOnnxNode *node);
@@ -320,24 +326,25 @@ gboolean dyno_import_fold (DynoImport *import, const DynoOnnxNode *node);
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Builds the model's graph on x (N, H, W, C) up to the logits (N, 1, 1, n_outputs), or, of_pixels, (N,
- * H, W, n_outputs), which are returned; NULL: the graph has failed (MODEL, with all refusals, or
- * SHAPE). */
+/* Builds the model's graph on x (N, H, W, C) up to the logits (N, 1, 1, n_outputs), or, with
+ * of_pixels, (N, H, W, n_outputs), which are returned; NULL: the graph has failed (MODEL, with all
+ * refusals, or SHAPE). */
 DynoTensor *dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model,
                                guint32 n_outputs, gboolean of_pixels, GPtrArray *notes);
 /* TRUE: the output is a row of numbers for each pixel of the input. */
 gboolean dyno_import_is_of_pixels (const DynoOnnxModel *model);
-/* The layer that gets the outputs of the data; NULL: the model does not end in a layer that could be
- * replaced.  *added: a second one, before it, whose outputs are added to its own; or NULL.  *is_linear:
- * the outputs of the model, but for a softmax, are the layer's or means of these. */
+/* The layer that gets the number of outputs of the data. NULL: the model does not end in a layer
+ * that can be replaced.  *added: a second layer before it, whose outputs are added to its own; or
+ * NULL.  *is_linear: the outputs of the model, except for a softmax, are the layer's outputs or
+ * means of them. */
 const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model, const DynoOnnxNode **added,
                                            gboolean *is_linear);
-/* Sets the head of the graph, whose layers have been read. */
+/* Sets the head of the graph, after its layers have been read. */
 void dyno_import_note_head (DynoImport *import, gboolean is_linear);
-/* The outputs of the head; 0: the model does not end in a layer that could be replaced. */
+/* The number of outputs of the head; 0: the model does not end in a layer that can be replaced. */
 guint32 dyno_import_count_outputs (const DynoOnnxModel *model);
-/* The operators of the model that have no row, "3 GridSample (first: “/warp/GridSample”)"; g_free.
- * NULL: there are none. */
+/* The operators of the model that are not supported, "3 GridSample (first: “/warp/GridSample”)";
+ * g_free.  NULL: there are none. */
 char *dyno_import_list_unknown (const DynoOnnxModel *model);
 
 G_END_DECLS

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a model: the walk over its nodes, and what their readers share. */
+/* Reading a model: the walk over its nodes, and the functions that the readers share. */
 #include "import-private.h"
 #include "graph-private.h"
 #include <stdarg.h>
 #include <string.h>
 
-#define MOST_REFUSALS 20 /* in a message */
+#define MOST_REFUSALS 20 /* refusals in a message */
 
 static void
 free_value (gpointer data)
@@ -62,8 +62,8 @@ dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i)
   return i < node->n_inputs ? dyno_import_find_value (import, node->inputs[i]) : NULL;
 }
 
-/* Moves the channels of a value to where its view has them, where (groups, C / groups) was
- * transposed: ShuffleNet's Reshape, Transpose and Reshape. */
+/* Moves the channels of a value to the order of its view, if (groups, C / groups) was transposed:
+ * ShuffleNet's Reshape, Transpose and Reshape. */
 static void
 settle_shuffle (DynoImport *import, DynoImportValue *value)
 {
@@ -98,7 +98,7 @@ dyno_import_settle (DynoImport *import, DynoImportValue *value)
 
   settle_shuffle (import, value);
   if (!dyno_view_is_run (view, &count) || (guint64) view->begin + count > value->tensor->c)
-    return TRUE; /* its view has no form, for which its readers refuse it */
+    return TRUE; /* the view has no form, so that the readers refuse the value */
   if (count == value->tensor->c)
     return TRUE;
   g_autofree char *name =
@@ -175,7 +175,7 @@ is_taken (const DynoGraph *graph, const char *name)
   return FALSE;
 }
 
-/* The parameter of input i, whose axes are copied to dims; NULL: refused. */
+/* The parameter of input i, whose extents are copied to dims; NULL: the node was refused. */
 static const DynoImportValue *
 take_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims, guint32 *dims)
 {
@@ -334,7 +334,7 @@ add_value (DynoImport *import, const DynoOnnxNode *node, const char *name)
   return value;
 }
 
-/* One of more axes than are read has none here, and fits nowhere. */
+/* A parameter of more axes than are supported gets no axes here, so that every node refuses it. */
 static void
 set_parameter (DynoImportValue *value, const DynoOnnxValue *parameter)
 {
@@ -443,7 +443,8 @@ dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* TRUE: a parameter has a name that an op of the name would give its own. */
+/* TRUE: a parameter of the graph has a name that an op of the module's name would give to its
+ * parameters. */
 static gboolean
 is_module_taken (const DynoGraph *graph, const char *module)
 {
@@ -473,7 +474,8 @@ dyno_import_name (DynoImport *import, const DynoOnnxNode *node, guint i)
   return g_strdup (dyno_import_shown_name (node));
 }
 
-/* The file's shape of as many values: (C, 1, 1) where Dyno has (C). */
+/* Gives the parameter the file's shape, if that has as many values: (C, 1, 1) where Dyno has
+ * (C). */
 static void
 take_shape (DynoParameter *parameter, const DynoOnnxValue *shape)
 {
@@ -517,8 +519,8 @@ count_reader (DynoImport *import, const char *name)
   g_hash_table_insert (import->readers, (gpointer) name, GUINT_TO_POINTER (n + 1));
 }
 
-/* An initialiser that a file without weights has kept: numbers that are known, and, where it is a
- * short vector, maybe a parameter too. */
+/* An initialiser that a file without weights has kept: a constant, and, if it is a short vector,
+ * possibly also a parameter. */
 static void
 add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
 {
@@ -553,7 +555,7 @@ input_form (const DynoOnnxModel *model)
   return "N W C";
 }
 
-/* Values of the file: its input, its parameters, its constants. */
+/* Adds the values of the file: its input, its parameters, its constants. */
 static void
 add_values (DynoImport *import, DynoTensor *x)
 {
@@ -567,8 +569,8 @@ add_values (DynoImport *import, DynoTensor *x)
   dyno_view_init (&input->view, x, import->batch, input_form (model));
 }
 
-/* Marks the nodes that the output depends on: others, such as the losses that a file keeps beside
- * the output, are not read. */
+/* Marks the nodes that the output depends on: other nodes, such as the losses that a file has
+ * besides the output, are not read. */
 static void
 find_needed (DynoImport *import)
 {
@@ -594,7 +596,7 @@ find_needed (DynoImport *import)
   count_reader (import, model->outputs[0].name);
 }
 
-/* A node one of whose inputs was refused is not read: its own reason would be theirs. */
+/* A node is not read if one of its inputs was refused: the reason would be the same. */
 static gboolean
 waits_for_refused (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -655,7 +657,7 @@ fail (DynoImport *import)
                           "Dyno cannot train this network as it is:%s", text->str);
 }
 
-/* A row of logits for each pixel of the picture x.  NULL: the output is no such. */
+/* The output as a row of logits for each pixel of the picture x; NULL: it is not that. */
 static DynoTensor *
 find_pixels (DynoImport *import, DynoImportValue *value, const DynoTensor *x)
 {
@@ -667,7 +669,7 @@ find_pixels (DynoImport *import, DynoImportValue *value, const DynoTensor *x)
   return image && image->tensor->h == x->h && image->tensor->w == x->w ? image->tensor : NULL;
 }
 
-/* The value of the output as logits. */
+/* The logits: the value of the output. */
 static DynoTensor *
 find_logits (DynoImport *import, const DynoTensor *x, gboolean of_pixels)
 {
@@ -703,7 +705,8 @@ find_logits (DynoImport *import, const DynoTensor *x, gboolean of_pixels)
   return tensor;
 }
 
-/* The batch that the file's shapes are for; where that is open, the graph's. */
+/* The batch for which the file's shapes are valid; the graph's batch where the file leaves it
+ * open. */
 static guint32
 find_batch (const DynoOnnxValue *input, const DynoTensor *x)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Values in another order of their elements.  A view says where the axes of a value lie in its
- * tensor; where an op needs axes that lie otherwise, the tensor is copied (dyno_permute) to one that
- * has them.  The batch stays outermost in every tensor, wherever a view has it.
+/* Copies of values with another order of their elements.  A view maps the axes of a value to its
+ * tensor; where an op needs another layout, the tensor is copied (dyno_permute) to a tensor of that
+ * layout.  The batch stays outermost in every tensor, wherever a view has it.
  *
- * A copy is a value of its own beside the one that it was made from, which other nodes may read as
- * it is, and it is made once: the import keeps it under the two orders. */
+ * A copy is a separate value; other nodes may still read the original.  Each copy is made once: the
+ * import keeps it under a key of the two layouts. */
 #include "graph-private.h"
 #include "import-private.h"
 #include "text.h"
 #include <string.h>
 
-/* A view, and the tensor (N, h, w, c) that it is of. */
+/* A view, and the shape (N, h, w, c) of its tensor. */
 typedef struct {
   DynoView view;
   guint32 h, w, c;
 } Layout;
 
-/* A run of elements of an axis that is one part of both tensors. */
+/* A run of elements of an axis that has a constant stride in both tensors. */
 typedef struct {
   guint32 extent;
-  guint64 from, to; /* from one element to the next, in the sample of either tensor */
+  guint64 from, to; /* stride between elements, in a sample of the source and of the target */
 } Piece;
 
 #define MOST_PIECES (4 * DYNO_VIEW_MAX_PARTS)
@@ -42,15 +42,15 @@ dyno_import_is_channels (const DynoImportValue *x, guint axis)
 
 /* --- from one layout to another --------------------------------------------------------------- */
 
-/* From one element of a part to the next, in a sample (h, w, c). */
+/* The stride between elements of a part, in a sample (h, w, c). */
 static guint64
 stride_of (const DynoViewPart *part, guint32 w, guint32 c)
 {
   return (guint64) part->stride * (part->axis == 'H' ? (guint64) w * c : part->axis == 'W' ? c : 1);
 }
 
-/* Adds the pieces of an axis, the innermost first.  FALSE: the parts of the two views do not divide
- * each other, or the batch would move. */
+/* Appends the pieces of an axis, the innermost first.  FALSE: the parts of the two views do not
+ * divide each other, or the batch would move. */
 static gboolean
 cut_axis (const DynoImportValue *x, const Layout *to, guint axis, Piece *pieces, guint *n)
 {
@@ -87,7 +87,7 @@ compare_pieces (const void *a, const void *b)
   return (one->to < two->to) - (one->to > two->to);
 }
 
-/* The parts of a permutation in the order of its result; returns their number, 0: there are too
+/* The parts of a permutation in the order of its result; returns their number; 0: there are too
  * many, or there is no such permutation. */
 static guint
 find_parts (const DynoImportValue *x, const Layout *to, DynoPermutePart *parts)
@@ -130,8 +130,8 @@ print_view (GString *text, const DynoView *view)
     }
 }
 
-/* The name of a copy among the values: no value of a file has a line break first and a tensor's
- * number next. */
+/* The key of a copy among the values; it begins with a line break, as no value's name in a file
+ * does. */
 static char *
 make_key (const DynoImportValue *x, const Layout *to)
 {
@@ -144,7 +144,7 @@ make_key (const DynoImportValue *x, const Layout *to)
   return g_string_free (g_steal_pointer (&key), FALSE);
 }
 
-/* TRUE: the view is of all elements of a sample. */
+/* TRUE: the view covers all elements of a sample. */
 static gboolean
 is_whole (const DynoImportValue *x)
 {
@@ -156,7 +156,8 @@ is_whole (const DynoImportValue *x)
   return count == (guint64) x->tensor->h * x->tensor->w * x->tensor->c;
 }
 
-/* x in the layout, x itself where it lies so; NULL: it cannot be moved there. */
+/* x in the layout; x itself if it has that layout already; NULL: it cannot be copied to that
+ * layout. */
 static DynoImportValue *
 move (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, const Layout *to)
 {
@@ -201,7 +202,8 @@ dyno_import_note_copies (DynoImport *import)
 
 /* --- layouts ---------------------------------------------------------------------------------- */
 
-/* The letter that gets an axis which a form writes as several. */
+/* The extent of the tensor's axis that holds a word of a form; a word such as HW stands for its
+ * last axis, or C. */
 static guint32 *
 find_extent (Layout *to, const char *word, gsize length)
 {
@@ -235,7 +237,7 @@ dyno_import_as_form (DynoImport *import, const DynoOnnxNode *node, DynoImportVal
   return move (import, node, x, &to);
 }
 
-/* TRUE: the axis is the batch and nothing else. */
+/* TRUE: the axis is exactly the batch. */
 static gboolean
 is_batch (const DynoImportValue *x, guint axis)
 {
@@ -258,8 +260,8 @@ add_part (DynoView *view, guint axis, DynoViewPart part)
     view->parts[view->end[axis]++] = part;
 }
 
-/* The axes but one along the width, in their order; that one as the channels.  FALSE: the batch lies
- * in that one, or it is too large. */
+/* A layout with one axis as the channels and all other axes, in their order, along the width.
+ * FALSE: that axis includes the batch, or the sample is too large. */
 static gboolean
 lay_in_rows (const DynoImportValue *x, guint channels, Layout *to)
 {
@@ -311,8 +313,8 @@ dyno_import_with_channels (DynoImport *import, const DynoOnnxNode *node, DynoImp
   return lay_in_rows (x, axis, &to) ? move (import, node, x, &to) : NULL;
 }
 
-/* The axis that gets part i, of axis `axis`, where groups of steps are laid; 'N': the batch, which
- * stays. */
+/* The tensor's axis for part i, which belongs to axis `axis`, in lay_in_groups; 'N': the batch,
+ * which stays. */
 static char
 find_letter (const DynoView *view, guint axis, guint i, guint steps, guint dim)
 {
@@ -321,9 +323,9 @@ find_letter (const DynoView *view, guint axis, guint i, guint steps, guint dim)
   return letter == 'N' ? 'N' : axis == steps ? 'W' : axis == dim || letter == 'C' ? 'C' : 'H';
 }
 
-/* The steps along the width; the values of `dim` as the channels, behind the parts of channels in
- * other axes than the steps; the rest of these along the height.  All in the order of the view, in
- * which the batch stays.  FALSE: a sample is too large. */
+/* A layout with the steps along the width; the values of `dim` as the channels, after the channel
+ * parts of the axes other than the steps; and the other parts of these axes along the height.  Each
+ * is in the order of the view, and the batch stays.  FALSE: a sample is too large. */
 static gboolean
 lay_in_groups (const DynoImportValue *x, guint steps, guint dim, Layout *to)
 {
@@ -381,8 +383,8 @@ dyno_import_laid_out_as (DynoImport *import, const DynoOnnxNode *node, DynoImpor
 
 /* --- Reshape ---------------------------------------------------------------------------------- */
 
-/* The values of a view before and after the batch.  FALSE: the batch lies in pieces, or a sample is
- * too large. */
+/* The number of values of a view before and after the batch.  FALSE: the batch is split, or a
+ * sample is too large. */
 static gboolean
 find_batch (const DynoImportValue *x, guint32 *before, guint32 *after)
 {
@@ -409,7 +411,8 @@ find_batch (const DynoImportValue *x, guint32 *before, guint32 *after)
   return TRUE;
 }
 
-/* The values before the batch along the width, those after it as channels. */
+/* A layout with the values before the batch along the width, and the values after it as
+ * channels. */
 static Layout
 lay_in_order (const DynoImportValue *x, guint32 before, guint32 after)
 {

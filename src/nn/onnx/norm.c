@@ -3,10 +3,11 @@
 #include "graph-private.h"
 #include "import-private.h"
 
-/* Nodes from one of a pattern to the next one; exports compute the shapes between them. */
+/* The largest distance, in nodes, between two nodes of a pattern; exports compute shapes between
+ * them. */
 #define MOST_NEAR 64
 
-/* The number that was written to the file as a float: 1e-5, not 9.99999975e-6. */
+/* The decimal number that the exporter wrote to the file as a float: 1e-5, not 9.99999975e-6. */
 static double
 decimal (double value)
 {
@@ -15,7 +16,8 @@ decimal (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.6g", value), NULL);
 }
 
-/* x with the axis as its channels; NULL: it cannot be that, which was refused. */
+/* x with the axis as its channels; NULL: the axis cannot be the channels, and the node was
+ * refused. */
 static DynoImportValue *
 with_channels (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, guint axis)
 {
@@ -110,7 +112,8 @@ dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* The only reader of the node's output where it is of the operator and stands near; NULL else. */
+/* The only reader of the node's output, if it has this operator and is near in the file; else
+ * NULL. */
 static const DynoOnnxNode *
 next (DynoImport *import, const DynoOnnxNode *node, const char *op_type)
 {
@@ -126,15 +129,15 @@ next (DynoImport *import, const DynoOnnxNode *node, const char *op_type)
   return NULL;
 }
 
-/* TRUE: x has been reshaped for the node only, as PyTorch's exporters write GroupNorm. */
+/* TRUE: the node is between two Reshapes, as PyTorch's exporters write GroupNorm. */
 static gboolean
 is_between_reshapes (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x)
 {
   return x->node && g_str_equal (x->node->op_type, "Reshape") && next (import, node, "Reshape");
 }
 
-/* TRUE: a Mul and an Add follow, as behind a node of PyTorch's GroupNorm, which has ones and zeros
- * for each group. */
+/* TRUE: a Mul and an Add follow, as in exports of PyTorch's GroupNorm, whose node has ones and
+ * zeros for each group. */
 static gboolean
 is_followed_by_affine (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x)
 {
@@ -145,8 +148,8 @@ is_followed_by_affine (DynoImport *import, const DynoOnnxNode *node, const DynoI
   return at && next (import, at, "Add");
 }
 
-/* TRUE: input i is not trained, but `number` everywhere, as far as the file says; *is_known: it says
- * so. */
+/* TRUE: all values of input i are `number`, as far as the file states its values; *is_known: it
+ * states them. */
 static gboolean
 is_fixed (DynoImport *import, const DynoOnnxNode *node, guint i, double number, gboolean *is_known)
 {
@@ -172,7 +175,7 @@ has_ones_and_zeros (DynoImport *import, const DynoOnnxNode *node)
   return fixed;
 }
 
-/* Input i: a parameter of as many values as y has channels. */
+/* TRUE: input i is a parameter with one value for each channel of y. */
 static gboolean
 is_of_channels (DynoImport *import, const DynoOnnxNode *node, guint i, const DynoTensor *y)
 {
@@ -181,7 +184,8 @@ is_of_channels (DynoImport *import, const DynoOnnxNode *node, guint i, const Dyn
   return value && value->parameter && value->n_dims == 1 && value->dims[0] == (gint64) y->c;
 }
 
-/* The factors and terms of inputs 1 and 2 after the normalised y; NULL: the graph has failed. */
+/* Applies the factors of input 1 and the terms of input 2 to the normalised y; NULL: the graph has
+ * failed. */
 static DynoTensor *
 append_affine (DynoImport *import, const DynoOnnxNode *node, DynoTensor *y, const char *name)
 {
@@ -198,7 +202,7 @@ append_affine (DynoImport *import, const DynoOnnxNode *node, DynoTensor *y, cons
   return y;
 }
 
-/* x, whose channels are in groups, as whose view the output has. */
+/* Reads a group norm of x; the output gets the view of x. */
 static gboolean
 read_groups (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x, guint32 groups)
 {
@@ -231,7 +235,7 @@ read_groups (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue
   return dyno_import_output (import, node, 0, y, &x->view, NULL);
 }
 
-/* Until opset 20 there is a factor for each group, which only exporters of ones write. */
+/* Until opset 20 there is a factor for each group, which exporters write only with the value 1. */
 gboolean
 dyno_import_group_norm (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -247,8 +251,8 @@ dyno_import_group_norm (DynoImport *import, const DynoOnnxNode *node)
   return read_groups (import, node, x, (guint32) groups);
 }
 
-/* The groups of channels that axis 1 is, where all other axes but the batch are the group's values in
- * any order; 0: it is something else. */
+/* The number of groups of channels, if axis 1 is the groups and all other axes except the batch are
+ * the values of a group in any order; 0: axis 1 is something else. */
 static guint32
 count_groups (const DynoImportValue *x)
 {
@@ -270,7 +274,8 @@ count_groups (const DynoImportValue *x)
              : 0;
 }
 
-/* Of each channel; or between two Reshapes of each group, as PyTorch's exporters write GroupNorm. */
+/* Normalises each channel; or, between two Reshapes, each group, as PyTorch's exporters write
+ * GroupNorm. */
 gboolean
 dyno_import_instance_norm (DynoImport *import, const DynoOnnxNode *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and products of a tensor and one known number, and what is read as such. */
+/* Sums and products of a tensor and one constant number, and operators that are read as such. */
 #include "import-private.h"
 #include <math.h>
 
@@ -16,8 +16,8 @@ is_folded (DynoImport *import, const DynoOnnxNode *node)
          && is_number (dyno_import_input (import, node, 1));
 }
 
-/* The input that is known numbers, all of them the same one, which broadcast to the other input, a
- * tensor; 2: none is. */
+/* The index of the input that is a constant of equal numbers, which broadcasts to the other input,
+ * a tensor; 2: neither is. */
 static guint
 find_number (DynoImport *import, const DynoOnnxNode *node, double *number)
 {
@@ -40,7 +40,7 @@ find_number (DynoImport *import, const DynoOnnxNode *node, double *number)
   return 2;
 }
 
-/* Output 0: factor * x + offset of the tensor of input i. */
+/* Sets output 0 to factor * x + offset, where x is the tensor of input i. */
 static gboolean
 read_affine (DynoImport *import, const DynoOnnxNode *node, guint i, double factor, double offset)
 {
@@ -81,7 +81,7 @@ dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node)
   return read_affine (import, node, x, 1, number);
 }
 
-/* x less a number, a number less x, or one tensor less another one. */
+/* x - number, number - x, or tensor - tensor. */
 gboolean
 dyno_import_sub (DynoImport *import, const DynoOnnxNode *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The operators that are read. */
+/* The table of the supported operators. */
 #include "import-private.h"
 
 static const DynoImportRow rows[] = {
@@ -100,7 +100,7 @@ static const DynoImportRow rows[] = {
   { "Xor", dyno_import_fold },
 };
 
-/* Operators that are read as a part of a pattern (patterns.c) only. */
+/* Operators that are supported only as a part of a pattern (patterns.c). */
 static const char *const inside_patterns[] = { "Bernoulli", "Erf", "RandomUniformLike", NULL };
 
 const DynoImportRow *

@@ -2,7 +2,7 @@
 /* Pad: a frame of one value around height, width and channels. */
 #include "import-private.h"
 
-/* The axis of the tensor that an axis of the value is all of; 0: it is none. */
+/* The axis of the tensor that equals an axis of the value; 0: there is none. */
 static char
 whole_axis (const DynoImportValue *x, guint axis)
 {
@@ -20,7 +20,7 @@ whole_axis (const DynoImportValue *x, guint axis)
                                            : tensor->c;
       return part->extent == extent ? part->axis : 0;
     }
-  /* An axis of 1 is told by its place. */
+  /* An axis of 1 has no part and is identified by its position. */
   for (guint i = 0; i < G_N_ELEMENTS (forms) && n == 0; i++)
     if (dyno_view_is (view, tensor, forms[i]))
       return forms[i][2 * axis];
@@ -36,7 +36,8 @@ is_nothing (const DynoConstant *pads)
   return TRUE;
 }
 
-/* The pads before and after an axis of the value.  letters: what the axes that have some are. */
+/* Reads the pads before and after an axis of the value.  letters: the tensor's axis for each axis
+ * that is padded. */
 static gboolean
 take_pads (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x, gint64 axis,
            gint64 before, gint64 after, DynoPadParams *params, char *letters)
@@ -68,7 +69,7 @@ take_pads (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *
   return TRUE;
 }
 
-/* The value of the frame: input 2, until opset 10 an attribute. */
+/* The padding value: input 2, until opset 10 an attribute. */
 static gboolean
 take_value (DynoImport *import, const DynoOnnxNode *node, double *value)
 {
@@ -83,7 +84,8 @@ take_value (DynoImport *import, const DynoOnnxNode *node, double *value)
   return TRUE;
 }
 
-/* x, or where an axis that is padded is none of the tensor's, a copy whose channels it is. */
+/* x, or, if a padded axis equals no axis of the tensor, a copy that has this axis as its
+ * channels. */
 static DynoImportValue *
 lay_out (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, const DynoConstant *pads,
          const DynoConstant *axes, guint n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random masks that exports in PyTorch's training mode write: x * (Cast (random < p) / p).  A mask of
- * numbers for each value of x is a dropout.  One for each sample is stochastic depth, which Dyno does not
- * have: x passes through. */
+/* Random masks that exports in PyTorch's training mode write: x * (Cast (random < p) / p).  A mask
+ * with a number for each value of x is a dropout.  A mask with a number for each sample is
+ * stochastic depth, which the import leaves out: x passes through. */
 #include "patterns-private.h"
 #include "text.h"
 #include <math.h>
@@ -33,7 +33,8 @@ find_random (Mask *m, const DynoOnnxNode *product, guint i)
     }
   m->keep = dyno_match_number (&m->match, less, 1);
   random = dyno_match_step (&m->match, less, 0, "RandomUniformLike");
-  /* Another share than that of the values that stay would be a factor. */
+  /* If the divisor differed from the share of kept values, the product would have an additional
+   * factor. */
   return random && m->keep > 0 && m->keep <= 1 && (!quotient || fabs (share - m->keep) < 1e-6)
                  && dyno_import_float (random, "low", 0) == 0
                  && dyno_import_float (random, "high", 1) == 1
@@ -61,7 +62,7 @@ read_dropout (DynoImport *import, const DynoOnnxNode *node, const DynoImportPatt
 static gboolean
 match (Mask *m, const DynoOnnxNode *node)
 {
-  /* a mask by itself is no pattern */
+  /* the square of a mask is not a pattern */
   if (!g_str_equal (node->op_type, "Mul") || node->n_inputs != 2
       || g_str_equal (node->inputs[0], node->inputs[1]))
     return FALSE;

@@ -38,7 +38,7 @@ dyno_match_number (DynoMatch *m, const DynoOnnxNode *node, guint i)
   return constant && constant->count == 1 ? dyno_constant_float (constant, 0) : (double) NAN;
 }
 
-/* The input of a node of two that is the number; 2: none is. */
+/* The input, of a node with two inputs, that is near the wanted number; 2: neither is. */
 static guint
 input_near (DynoMatch *m, const DynoOnnxNode *node, double wanted)
 {
@@ -54,7 +54,7 @@ reads (const DynoOnnxNode *node, guint i, const char *name)
   return i < node->n_inputs && g_str_equal (node->inputs[i], name);
 }
 
-/* TRUE: only the last node and the nodes inside read what the nodes inside make. */
+/* TRUE: only the last node and the nodes inside read the outputs of the nodes inside. */
 static gboolean
 is_closed (DynoMatch *m, const DynoOnnxNode *last)
 {
@@ -212,7 +212,8 @@ match_gelu (DynoMatch *m, const DynoOnnxNode *node)
   return FALSE;
 }
 
-/* Outputs of the MatMul by a parameter, which a Transpose may have turned; 0: its input 1 is none. */
+/* The number of outputs of a MatMul by a parameter, possibly through a Transpose; 0: its input 1 is
+ * not a parameter. */
 static gint64
 count_outputs (DynoMatch *m, const DynoOnnxNode *product)
 {

@@ -84,7 +84,7 @@ dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node)
       NULL, forms[form]);
 }
 
-/* The axes that a node reduces, as a set of bits; those of a negative number count from the end. */
+/* The axes that a node reduces, as a bit mask; negative axes count from the end. */
 static guint
 reduced_axes (DynoImport *import, const DynoOnnxNode *node, guint n_dims)
 {
@@ -102,8 +102,8 @@ reduced_axes (DynoImport *import, const DynoOnnxNode *node, guint n_dims)
   return set;
 }
 
-/* x with the only axis that is kept beside the batch as its channels; x itself where there are
- * several, or none. */
+/* x with the only axis that is kept besides the batch as its channels; x itself where several axes
+ * are kept, or none. */
 static DynoImportValue *
 keep_channels (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, guint set)
 {
@@ -132,7 +132,7 @@ refuse_axes (DynoImport *import, const DynoOnnxNode *node)
                              pool_of (node) == dyno_global_max_pool ? "maximum" : "mean");
 }
 
-/* The mean or the maximum over all of height and width, in whatever axes they lie. */
+/* The mean or the maximum over all of height and width, whichever axes of the value they are. */
 gboolean
 dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node)
 {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Resize and Upsample: images of another size.  Until opset 10 pixels lie at o / factor, and the nearest
- * one is that before.  exclude_outside changes nothing for two neighbours, and only the coordinates of a
- * crop read roi and extrapolation_value. */
+/* Resize and Upsample: images of another size.  Until opset 10 pixel o of the result lies at o /
+ * factor, and the nearest pixel is the one before that position.  exclude_outside has no effect
+ * with two neighbours, and roi and extrapolation_value apply only to the mode
+ * tf_crop_and_resize. */
 #include "import-private.h"
 #include <math.h>
 
-#define LARGEST_NUMBER G_MAXUINT16 /* of a fraction */
-#define FLOAT_ERROR    2.5e-7      /* of a factor in 32 bits that was multiplied once */
+#define LARGEST_NUMBER G_MAXUINT16 /* numerator and denominator of a fraction */
+#define FLOAT_ERROR    2.5e-7      /* relative error of a 32-bit factor after one multiplication */
 
 /* One side of the image. */
 typedef struct {
   guint32 extent, out, up, down; /* as in DynoResizeParams */
 } Side;
 
-/* The factor as a fraction of small numbers, by its continued fraction; FALSE: it is none. */
+/* The factor as a fraction of small numbers, by its continued fraction; FALSE: there is no such
+ * fraction. */
 static gboolean
 find_fraction (float factor, guint32 *up, guint32 *down)
 {
@@ -40,7 +42,8 @@ find_fraction (float factor, guint32 *up, guint32 *down)
     }
 }
 
-/* The side times the factor: in floats, as others compute it, since 10 * 0.7 are 7 pixels. */
+/* The side times the factor, computed in floats as other runtimes do, so that 10 * 0.7 gives 7
+ * pixels. */
 static gboolean
 take_factor (DynoImport *import, const DynoOnnxNode *node, double number, Side *side)
 {
@@ -66,8 +69,8 @@ take_size (DynoImport *import, const DynoOnnxNode *node, gint64 size, Side *side
   return TRUE;
 }
 
-/* The factors or sizes of the node's axes; *are_sizes: which of the two.  NULL: they are not known,
- * which was refused. */
+/* The factors or sizes of the node's axes; *are_sizes: they are sizes.  NULL: they are not known,
+ * and the node was refused. */
 static const DynoConstant *
 find_numbers (DynoImport *import, const DynoOnnxNode *node, gboolean *are_sizes)
 {
@@ -123,7 +126,8 @@ take_sides (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue 
   return TRUE;
 }
 
-/* The attribute's place in the names; n: it is none of them, which was refused. */
+/* The index of the attribute's value among the names; n: it is none of them, and the node was
+ * refused. */
 static guint
 find_word (DynoImport *import, const DynoOnnxNode *node, const char *attribute,
            const char *otherwise, const char *const *names, guint n)
@@ -158,7 +162,7 @@ take_mode (DynoImport *import, const DynoOnnxNode *node, gboolean is_old, DynoRe
   return TRUE;
 }
 
-/* *is_symmetric: the places are those of half_pixel where the factors are exact, else others. */
+/* *is_symmetric: half_pixel_symmetric, which equals half_pixel only if the factors are exact. */
 static gboolean
 take_places (DynoImport *import, const DynoOnnxNode *node, gboolean is_old,
              DynoResizeParams *params, gboolean *is_symmetric)
@@ -174,7 +178,7 @@ take_places (DynoImport *import, const DynoOnnxNode *node, gboolean is_old,
   return word < G_N_ELEMENTS (words);
 }
 
-/* Rules that Dyno does not have, and that say nothing in this case otherwise. */
+/* Refuses rules that Dyno does not implement, unless they have no effect in this case. */
 static gboolean
 check_rules (DynoImport *import, const DynoOnnxNode *node, const Side *sides, gboolean is_symmetric,
              gboolean is_old_nearest)

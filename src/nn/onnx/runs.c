@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of elements of an axis that are no whole channels: queries, keys and values of an attention, which
- * one layer makes, and the token of the class. */
+/* Runs of elements of an axis, such as the queries, keys and values of an attention, which one
+ * layer computes, or the class token. */
 #include "import-private.h"
 
-/* TRUE: an axis is all of the steps (N, 1, W, C), and nothing else. */
+/* TRUE: the axis is exactly the steps of a sequence (N, 1, W, C). */
 static gboolean
 is_steps (const DynoImportValue *x, guint axis)
 {
@@ -14,7 +14,7 @@ is_steps (const DynoImportValue *x, guint axis)
          && view->parts[begin].extent == x->tensor->w;
 }
 
-/* Takes the first step away: an axis of 1. */
+/* Takes the first step; its axis stays with the extent 1. */
 static gboolean
 read_first_step (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
                  guint axis, DynoView *view)
@@ -40,7 +40,7 @@ dyno_import_view_of_channels (const DynoImportValue *value, guint axis, guint32 
   return view;
 }
 
-/* Channels [begin, end) of x, whose axis is all of them, as a tensor of their own. */
+/* Copies channels [begin, end) of x to a tensor of their own; the axis is all channels of x. */
 static gboolean
 append_channels (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
                  guint axis, guint64 begin, guint64 end)
@@ -77,9 +77,8 @@ dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k, D
   return dyno_import_refuse (import, node, "Dyno cannot slice axis %u of %s", axis, shape);
 }
 
-/* The steps of the axes of an index of torch.as_strided, each number of which is a sum of them, and
- * the axes by their steps, the largest first.  FALSE: the numbers are not those of all of `extent`
- * elements, each once. */
+/* Sorts the axes of an index of torch.as_strided by their strides, the largest first; each number
+ * of the index is a sum of strides.  FALSE: the numbers are not a permutation of [0, extent). */
 static gboolean
 find_steps (const DynoConstant *index, guint64 extent, guint *sorted)
 {
@@ -116,7 +115,7 @@ find_steps (const DynoConstant *index, guint64 extent, guint *sorted)
   return whole == extent;
 }
 
-/* Other axes of the elements of x, which has one axis: torch.as_strided, as the dynamo exporter
+/* Gives the elements of x, which has one axis, other axes: torch.as_strided, as the dynamo exporter
  * writes it. */
 static gboolean
 read_strided (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
@@ -145,7 +144,7 @@ read_strided (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
   return dyno_import_output (import, node, 0, x->tensor, &view, NULL);
 }
 
-/* One of the elements of an axis, which the output does not have. */
+/* Takes one element of an axis; the output lacks that axis. */
 gboolean
 dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -186,16 +185,16 @@ dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
                                 "read");
 }
 
-/* PyTorch's exporter writes torch.chunk as a SplitToSequence, of which each SequenceAt takes a part:
- * they read the input of that node. */
+/* PyTorch's exporter writes torch.chunk as a SplitToSequence, from which each SequenceAt takes a
+ * part: a SequenceAt reads the input of the SplitToSequence. */
 gboolean
 dyno_import_split_to_sequence (DynoImport *import, const DynoOnnxNode *node)
 {
   return dyno_import_output_sequence (import, node);
 }
 
-/* Part `at` of an axis of `all`, by the sizes of a SplitToSequence: a list, one size of all parts, or
- * NULL for 1.  FALSE: there is no such part, which was refused. */
+/* Part `at` of an axis of `all` elements, by the sizes of a SplitToSequence: a list, one size for
+ * all parts, or NULL for 1.  FALSE: there is no such part, and the node was refused. */
 static gboolean
 take_element (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *sizes, gint64 at,
               gint64 all, gint64 *begin, gint64 *count)

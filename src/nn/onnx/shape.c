@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operators that change only the axes of a value: they change its view.  The axes of a parameter are
- * changed likewise, until a layer takes it. */
+/* Operators that change only the axes of a value: they change its view.  The axes of a parameter
+ * are changed likewise, until a layer uses the parameter. */
 #include "import-private.h"
 #include <string.h>
 
@@ -10,7 +10,7 @@ dyno_import_identity (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_pass (import, node, 0);
 }
 
-/* The type of a tensor is the precision's.  Cast and CastLike. */
+/* Cast and CastLike.  They leave a tensor as it is, since its type follows from the precision. */
 gboolean
 dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -20,7 +20,7 @@ dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
                                                             : dyno_import_fold (import, node);
 }
 
-/* TRUE: input 0 is known numbers. */
+/* TRUE: input 0 is a constant. */
 static gboolean
 is_number (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -29,7 +29,7 @@ is_number (DynoImport *import, const DynoOnnxNode *node)
   return data && data->constant && !data->tensor;
 }
 
-/* Axes of the data of such an operator. */
+/* The data of such an operator, and its axes. */
 typedef struct {
   gboolean is_parameter;
   DynoImportValue *value;
@@ -37,7 +37,7 @@ typedef struct {
   gint64 dims[DYNO_VIEW_MAX_DIMS];
 } Data;
 
-/* FALSE: input 0 is neither a tensor nor a parameter, which was refused. */
+/* FALSE: input 0 is neither a tensor nor a parameter, and the node was refused. */
 static gboolean
 take_data (DynoImport *import, const DynoOnnxNode *node, Data *data)
 {
@@ -65,7 +65,7 @@ print_dims (const gint64 *dims, guint n)
   return g_string_free (text, FALSE);
 }
 
-/* Output 0 is the data with other axes. */
+/* Sets output 0 to the data with other axes. */
 static gboolean
 reshape (DynoImport *import, const DynoOnnxNode *node, const Data *data, const gint64 *dims,
          guint n)
@@ -99,7 +99,7 @@ dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node)
   return reshape (import, node, &data, dims, 2);
 }
 
-/* Fills dims from the wanted shape: 0 copies an axis, -1 is the rest. */
+/* Fills dims from the wanted shape: 0 copies an axis, -1 stands for the remaining elements. */
 static gboolean
 resolve (const DynoOnnxNode *node, const Data *data, const DynoConstant *shape, gint64 *dims)
 {
@@ -166,8 +166,8 @@ dyno_import_keeps_shape (const DynoImportValue *x, const DynoConstant *shape)
   return same;
 }
 
-/* A parameter over more samples, as class tokens are written, stays the parameter; a tensor has the
- * shape already; numbers are folded. */
+/* A parameter that is expanded over the samples, such as a class token, stays the parameter; a
+ * tensor must have the shape already, or (N, C, 1, 1) to be repeated; constants are folded. */
 gboolean
 dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -200,7 +200,8 @@ dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output_parameter (import, node, 0, dims, shape->count, data.value->transposed);
 }
 
-/* The axes that a node names, of n_dims, as a set of bits.  FALSE: one is out of range. */
+/* The axes, of n_dims, that a node names, as a bit mask.  FALSE: one is out of range or
+ * repeated. */
 static gboolean
 take_axes (const DynoConstant *axes, guint n_dims, guint *set)
 {
@@ -235,7 +236,7 @@ dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node)
       if (axes && (set >> i & 1) && data.dims[i] != 1)
         return dyno_import_refuse (import, node, "axis %u has %" G_GINT64_FORMAT " elements, not 1",
                                    i, data.dims[i]);
-      /* The batch stays, also where it is 1. */
+      /* Without axes the batch stays, even if it is 1. */
       if (axes ? !(set >> i & 1) : i == 0 || data.dims[i] != 1)
         dims[n++] = data.dims[i];
     }
@@ -262,7 +263,7 @@ dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node)
   return reshape (import, node, &data, dims, n);
 }
 
-/* Of a parameter, where a matrix is transposed, or only axes of 1 change places. */
+/* Transposes a parameter, if it is a matrix or if only axes of 1 move. */
 static gboolean
 transpose_parameter (DynoImport *import, const DynoOnnxNode *node, const Data *data,
                      const guint *perm)

@@ -4,9 +4,9 @@
 #include "import-private.h"
 #include <string.h>
 
-#define LARGEST_SPAN (1 << 24) /* so that pads are few */
+#define LARGEST_SPAN (1 << 24) /* limits the pads */
 
-/* n numbers of an attribute from the least on, or all the other number. */
+/* n numbers of an attribute, each at least `least`; without the attribute all are `otherwise`. */
 static gboolean
 take_numbers (DynoImport *import, const DynoOnnxNode *node, const char *name, guint n,
               guint32 least, guint32 otherwise, guint32 *values)
@@ -38,7 +38,8 @@ span_of (const DynoImportWindow *w, guint i)
   return (gint64) (w->kernel[i] - 1) * w->dilation[i] + 1;
 }
 
-/* As many windows as steps of the stride begin in the image; an odd pad is larger on one side. */
+/* The number of windows is the extent divided by the stride, rounded up; an odd total pad is larger
+ * on one side. */
 static void
 pad_same (const guint32 *extent, gboolean lower, DynoImportWindow *w)
 {
@@ -116,8 +117,8 @@ dyno_import_window (DynoImport *import, const DynoOnnxNode *node, const DynoTens
   return TRUE;
 }
 
-/* Pads by the size of the result, which auto_pad or output_shape gives: an odd one is larger at the
- * end with SAME_UPPER, else at the beginning. */
+/* Pads from the size of the result, which auto_pad or output_shape gives: an odd total pad is
+ * larger at the end with SAME_UPPER, else at the beginning. */
 static gboolean
 pad_to_size (DynoImport *import, const DynoOnnxNode *node, const guint32 *whole,
              const guint32 *size, gboolean upper, DynoImportWindow *w)
