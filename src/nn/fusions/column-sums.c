@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* conv2d -> batch_norm_stats: the convolution sums up the columns of its output while it stores them,
- * less a pivot (the running mean), and the statistics need not read the output.
+/* conv2d -> batch_norm_stats: while the convolution stores its output, it sums up the columns, less
+ * a pivot (the running mean), so that the statistics need not read the output.
  *
  * A kernel that cannot make the sums leaves them out, and the statistics read the output as before.
  * No bias is added: a convolution before a batch norm has none. */

@@ -13,21 +13,21 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  DYNO_FUSION_FORWARD,  /* before dyno_graph_backward: of forward nodes */
-  DYNO_FUSION_BACKWARD, /* after it */
+  DYNO_FUSION_FORWARD,  /* before dyno_graph_backward: joins forward nodes */
+  DYNO_FUSION_BACKWARD, /* after dyno_graph_backward */
 } DynoFusionStage;
 
 typedef struct {
   const char *name; /* "norm-load" */
   DynoFusionStage stage;
-  /* TRUE: the rewrite can be made at this node.  Sets `other`, the node that this node is joined
-   * with. */
+  /* TRUE: the rewrite can be made at this node; *other is then the node with which this node is
+   * joined. */
   gboolean (*match) (DynoGraph *graph, DynoNode *node, DynoNode **other);
   /* Makes the rewrite.  May fail the graph. */
   void (*apply) (DynoGraph *graph, DynoNode *node, DynoNode *other);
 } DynoFusion;
 
-/* By stage, and in the order in which they are applied. */
+/* All fusions, in the order in which they are applied in their stage. */
 extern const DynoFusion dyno_fusion_column_sums;     /* conv2d -> batch_norm_stats */
 extern const DynoFusion dyno_fusion_norm_sum;        /* batch_norm -> add */
 extern const DynoFusion dyno_fusion_norm_activation; /* batch_norm -> activation */
@@ -37,9 +37,9 @@ extern const DynoFusion dyno_fusion_running_norm;    /* conv2d -> batch_norm, no
 extern const DynoFusion dyno_fusion_sparse_gradient; /* conv2d.dgrad -> conv2d.dgrad */
 extern const DynoFusion dyno_fusion_gradient_sums;   /* conv2d.dgrad -> batch_norm_backward */
 extern const DynoFusion dyno_fusion_norm_load;       /* batch_norm -> its readers */
-extern const DynoFusion dyno_fusion_gradient_pair;   /* batch_norm_backward twice */
+extern const DynoFusion dyno_fusion_gradient_pair;   /* two batch_norm_backward nodes */
 
-/* All fusions, in order; NULL-terminated. */
+/* The same as a list; NULL-terminated. */
 const DynoFusion *const *dyno_fusion_list (void);
 
 /* Makes the rewrite wherever it can be made; returns the number of rewrites. */

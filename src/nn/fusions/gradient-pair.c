@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two batch_norm_backward nodes: one pass makes the gradients of two batch norms whose outputs are
- * added in the sum's loads.  Both nodes read dy, which the pass reads once, as it reads x of both
- * where y is made again.
+/* Two batch_norm_backward nodes: one pass computes the gradients of two batch norms, of which the
+ * first adds the output of the second in its loads.  Both nodes read dy; the pass reads dy once.
+ * It also reads x of both where y is rematerialised.
  *
- * The first node, whose batch norm outputs the sum, keeps its sums; the second node, of the
- * residual, makes dx of both. */
+ * The first node, whose batch norm outputs the sum, still computes its own sums over dy; the second
+ * node, of the residual, computes dx of both. */
 #include "batchnorm-private.h"
 #include "fusion.h"
 
@@ -50,7 +50,7 @@ touches_outputs (const DynoNode *node, const DynoNode *writer)
   return FALSE;
 }
 
-/* TRUE: no node between the two touches the outputs of the first one. */
+/* TRUE: no node between the two touches the outputs of the first node. */
 static gboolean
 match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* conv2d.dgrad -> batch_norm_backward: the kernel that completes dy, the gradient of a batch norm's
- * output, also makes the sums that the batch norm's backward pass begins with (norm.glsl), and stores
- * dy after the activation's slope.
+ * output, also makes the sums with which the batch norm's backward pass begins (norm.glsl), and
+ * stores dy multiplied by the activation's slope.
  *
- * The kernel decides whether it makes the sums; it passes them on with
- * dyno_lowering_set_column_sums for the batch norm's mean. */
+ * The kernel variant decides whether it makes the sums; the lowering passes them on by
+ * dyno_lowering_set_column_sums under the batch norm's mean. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "rewrite.h"
 
-/* The rewrite is not made where other nodes read dy, since dy must then not be rounded after the
- * slope, and not where dx is not wanted, since only the pass for dx can rematerialise y. */
+/* The rewrite is not made where other nodes read dy, since they need dy without the slope, and not
+ * where dx is not wanted, since only the pass for dx can rematerialise y. */
 static gboolean
 wants_sums (const DynoNode *node)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm -> its readers: they read x, the input of the batch norm, and make its output in their
- * loads, without rounding; the output is never in memory.
+/* batch_norm -> its readers: they read x, the input of the batch norm, and compute the batch norm's
+ * output in their loads, without rounding; the output is never in memory.
  *
- * Readers are one node of the forward pass and its backward nodes: a convolution or a linear layer, or
- * the batch norm whose residual it is.  Dense kernels read a table of the batch norm's values for each
- * channel (lib/gemm-load.glsl), [4][channels] of x's type, which batch_norm_stats then writes;
- * depthwise ones and batch norms read the values themselves. */
+ * The readers are one node of the forward pass and its backward nodes.  The node is a convolution,
+ * a linear layer, or a batch norm that adds the output as its residual.  Dense kernels read a table
+ * of the batch norm's values for each channel (lib/gemm-load.glsl), [4][channels] of x's type,
+ * which batch_norm_stats then writes; depthwise ones and batch norms read the values themselves. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "rewrite.h"
 
-/* TRUE: the batch norm uses the statistics of the batch.  These are finite where all of x is, so
- * that a load need not check each value for NaN. */
+/* TRUE: the batch norm uses the statistics of the batch.  These are finite only if all of x is
+ * finite, so that a load need not check each value for NaN. */
 static gboolean
 can_be_loaded (const DynoNode *norm)
 {
@@ -39,8 +39,8 @@ loading_shape (DynoNode *node)
   return shape ? shape : dyno_conv2d_get_shape (node, DYNO_CONV2D_WGRAD);
 }
 
-/* Does this convolution make the batch norm's output in its loads?  The pass of the batch norm is
- * then not needed, and every 16 bytes of x take 12 more instructions (gemm-load.glsl), in tiles
+/* Does this convolution compute the batch norm's output in its loads?  Then the batch norm needs no
+ * pass of its own, and every 16 bytes of x take 12 more instructions (gemm-load.glsl), in tiles
  * without a patch once for each tap.  All convolutions do so until measurements on a card show
  * where this costs too much; DYNO_NORM_LOADS is for such measurements. */
 static gboolean
@@ -55,7 +55,7 @@ is_worth_it (const DynoConv2dShape *shape)
 }
 
 /* The rows of a linear layer must be all pixels of x, or the images of x where an image is one
- * pixel.  The kernels for few channels cannot make the output in their loads.  Depthwise kernels
+ * pixel.  The kernels for few channels cannot compute the output in their loads.  Depthwise kernels
  * get zeros around an image only from an activation that maps infinity to zero. */
 static gboolean
 conv_can_load (DynoNode *node, guint input, const DynoNode *norm)
@@ -90,8 +90,8 @@ conv_load (DynoNode *node, const DynoNode *norm, DynoTensor *table)
 
 /* Residuals ------------------------------------------------------------------------------------ */
 
-/* The place of the residual among the inputs of a batch norm's node, followed by the inputs of the
- * batch norm that makes the residual; 0: the node is not of a batch norm. */
+/* The index of the residual among the inputs of a batch norm's node; the inputs of the batch norm
+ * that makes the residual follow it.  0: the node does not belong to a batch norm. */
 static guint
 residual_place (const DynoNode *node)
 {
@@ -121,7 +121,7 @@ norm_load (DynoNode *node, guint at, const DynoNode *norm)
 
 /* The rewrite ---------------------------------------------------------------------------------- */
 
-/* The node of the forward pass that reads the batch norm's output is `other`. */
+/* `other` is the node of the forward pass that reads the batch norm's output. */
 static gboolean
 match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 {
@@ -148,8 +148,8 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
   return forward == 1;
 }
 
-/* Makes the table of the batch norm's values, which the node that makes its mean writes from now
- * on; NULL: the graph failed. */
+/* Makes the tensor for the table of the batch norm's values; from now on the node that computes the
+ * mean writes it too.  NULL: the graph failed. */
 static DynoTensor *
 append_table (DynoGraph *graph, const DynoNode *norm)
 {

@@ -2,13 +2,14 @@
 /* batch_norm -> max_pool: the batch norm, with its ReLU or without, writes the pooled output; the
  * unpooled activation and its gradient are never in memory.
  *
- * Where a backward pass follows it also keeps x at the largest values, a tensor of the pooled size, so
- * that the backward pass reduces over that instead of all of x. */
+ * Where a backward pass follows, the kernel also keeps x at the largest values, a tensor of the
+ * pooled size, so that the backward pass reduces over this tensor instead of all of x. */
 #include "batchnorm-private.h"
 #include "fusion.h"
 #include "rewrite.h"
 
-/* TRUE: no window goes further past the end than the first one begins before the image. */
+/* TRUE: no window reaches further past the end of the image than the first window begins before
+ * it. */
 static gboolean
 ends_alike (guint32 size, guint32 count, guint32 kernel, guint32 stride, guint32 pad)
 {
@@ -16,7 +17,8 @@ ends_alike (guint32 size, guint32 count, guint32 kernel, guint32 stride, guint32
 }
 
 /* TRUE: the windows fit.  The kernels unroll their loops over square windows of these sizes, and
- * with a stride below 2 the values to keep outweigh the gain.  Without a pad they test no place. */
+ * with a stride below 2 the cost of the kept values exceeds the gain.  Without a pad the kernels do
+ * no bounds checks. */
 static gboolean
 has_kernel (const DynoPoolWindow *w, const DynoTensor *x, const DynoTensor *y)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm -> add: the batch norm adds the other side, its residual.  Where both sides are batch
- * norms, the first one adds. */
+/* batch_norm -> add: the batch norm adds the other summand as its residual.  Where both summands
+ * come from batch norms, the first batch norm adds the second. */
 #include "batchnorm-private.h"
 #include "fusion.h"
 #include "rewrite.h"

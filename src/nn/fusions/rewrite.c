@@ -96,7 +96,7 @@ dyno_rewrite_take_over (DynoGraph *graph, DynoNode *node, DynoNode *last)
   guint from = find_place (graph, node), to = find_place (graph, last);
   for (guint i = from; i < to; i++)
     graph->nodes->pdata[i] = graph->nodes->pdata[i + 1];
-  graph->nodes->pdata[to] = node; /* `last` is at to - 1 now */
+  graph->nodes->pdata[to] = node; /* the shift has moved `last` to to - 1 */
   g_ptr_array_remove_index (graph->nodes, to - 1);
 }
 

@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* The only reader of a tensor; NULL: it has no reader or several, or the host reads it. */
+/* The only reader of a tensor; NULL: the tensor has no reader or several, or the host reads it. */
 DynoNode *dyno_rewrite_only_reader (DynoGraph *graph, const DynoTensor *tensor);
 
 /* The node whose output 0 is this tensor, if only `reader` reads the tensor; NULL: there is
@@ -27,7 +27,7 @@ DynoNode *dyno_rewrite_next_writer (DynoGraph *graph, const DynoTensor *tensor,
  * from the graph. */
 void dyno_rewrite_take_over (DynoGraph *graph, DynoNode *node, DynoNode *last);
 
-/* Removes the node from the graph; no node reads its output 0 any more. */
+/* Removes the node from the graph; no node may read its output 0 any more. */
 void dyno_rewrite_remove (DynoGraph *graph, DynoNode *node);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* conv2d -> batch_norm by running statistics: the convolution stores
  *     activation ((product - mean) / sqrt (variance + eps) * gamma + beta + residual),
- * which is the batch norm's output.  A backward pass would read the product, so training graphs keep
- * both. */
+ * which is the batch norm's output.  The backward pass reads the product, so training graphs keep
+ * both nodes. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"

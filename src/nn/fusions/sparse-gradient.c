@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* conv2d.dgrad -> conv2d.dgrad: the data gradient of a convolution with strides and a kernel of one
- * pixel (a shortcut's) is zero but at every stride-th pixel of every stride-th row.  It is written
- * without the zeros between, (N, ceil (H / stride_h), ceil (W / stride_w), C), and the convolution that
- * adds to it adds these pixels. */
+ * pixel (a shortcut's) is zero except at every stride-th pixel of every stride-th row.  It is
+ * stored without the zeros between, (N, ceil (H / stride_h), ceil (W / stride_w), C), and the
+ * convolution that would add to the dense gradient adds these pixels to its own instead. */
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "rewrite.h"
@@ -17,8 +17,8 @@ is_sparse (DynoNode *node)
          && !s->fused.norm;
 }
 
-/* A data gradient that adds to dx and meets every pixel of dx with a tap, so that all pixels are
- * written. */
+/* A data gradient that adds to dx and has a tap for every pixel of dx, so that it writes all
+ * pixels. */
 static gboolean
 can_add (DynoNode *node, const DynoTensor *dx)
 {
