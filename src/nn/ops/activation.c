@@ -44,7 +44,7 @@ dyno_elementwise_activation (DynoKernelSpec *spec, DynoActivation activation, do
     dyno_kernel_spec_macro (spec, "ACTIVATION_PARAMETER=uintBitsToFloat(0x%08xu)", exact.bits);
 }
 
-/* TRUE: the slope is computed from x.  The other functions say by y which slope x had. */
+/* TRUE: the slope is computed from x.  The slope of the other functions follows from y. */
 static gboolean
 reads_x (const Activation *attributes)
 {

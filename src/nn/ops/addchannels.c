@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* add_channels: y[r][c] = x[r][c] + bias[c] over the rows r of x (N, H, W, C).  Inputs x and bias
  * (master); output y.
- * Backward: dx is dy itself, as of add, and dbias[c] += sum over r of dy[r][c] is the node that
- * makes the gradient of a convolution's bias. */
+ * Backward: dx is dy itself, as in add, and the node for the gradient of a convolution's bias
+ * computes dbias[c] += sum over r of dy[r][c]. */
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "elementwise-push.h"

@@ -24,7 +24,7 @@ to_bits (double number)
   return exact.bits;
 }
 
-/* Pad channels need care where 0 becomes another number only. */
+/* Pad channels need care only where the offset is not 0. */
 static void
 lower (DynoLowering *lowering, DynoNode *node)
 {

@@ -3,14 +3,14 @@
 #include "attention-private.h"
 #include "elementwise.h"
 
-/* Subgroups of a workgroup, fragments of 16 own rows of a subgroup, and rows on the other side that
- * are in shared memory at a time. */
+/* Subgroups of a workgroup, fragments of 16 own rows of a subgroup, and the number of rows of the
+ * other side that are in shared memory at a time. */
 typedef struct {
   guint32 subgroups, fragments, others;
 } Shape;
 
-/* Best first; the best ones were found on an H100, for heads of 64 values.  Two fragments save
- * loads, for which the registers suffice up to such heads.  The last ones fit 16 KiB. */
+/* Best first, as measured on an H100 for heads of 64 values.  Two fragments save loads; the
+ * registers suffice for them up to heads of that size.  The last shapes fit 16 KiB. */
 #define N_SHAPES 4
 static const Shape shapes[][N_SHAPES] = {
   [DYNO_ATTENTION_FORWARD] = { { 8, 1, 64 }, { 4, 1, 64 }, { 4, 1, 32 }, { 2, 1, 32 } },
@@ -40,7 +40,7 @@ shared_bytes (const Shape *s, DynoAttentionPass pass, guint32 head_dim)
   return 16 * MAX (loop, own * pitch) + 4 * floats;
 }
 
-/* As few subgroups as give the same number of workgroups, in whole subgroups of the device's
+/* The fewest subgroups that give the same number of workgroups, in whole subgroups of the device's
  * default size: see conv2d-tiles.c. */
 static guint32
 share_out (const Shape *s, guint32 t, guint32 subgroup_size)

@@ -12,8 +12,8 @@ typedef enum {
 } DynoAttentionPass;
 
 /* Sets the shader, workgroup and macros of the kernel for heads of head_dim values and t tokens,
- * and returns the rows (queries, or keys) of a workgroup.  0: the device, or the dtype, has no
- * matrix units for it, and spec is as it was. */
+ * and returns the rows (queries, or keys) of a workgroup.  0: the device has no matrix units for
+ * this dtype and shape, and spec is unchanged. */
 guint32 dyno_attention_matrix_spec (const DynoDeviceInfo *info, DynoAttentionPass pass, guint32 t,
                                     guint32 head_dim, DynoDtype dtype, DynoKernelSpec *spec);
 

@@ -3,7 +3,7 @@
  * the T = W tokens of the row; qkv (N, H, W, 3 C), where a token's values are q, k, v, each
  * [head][value], C = heads * D:
  *     y[t] = sum over u of p[t][u] v[u],   p[t][u] = exp (s[t][u]) / sum over u of exp (s[t][u]),
- *     s[t][u] = q[t] . k[u] * scale, which is 1 / sqrt (D) unless a network has another
+ *     s[t][u] = q[t] . k[u] * scale, where scale is 1 / sqrt (D) unless the network sets another
  * u runs over the keys that count (DynoSequence in ops.h).  Scores and probabilities are never in
  * memory: the backward pass computes them again from q, k and the sums of exponentials.
  *
@@ -11,8 +11,8 @@
  * training, sums (N, heads, T), of rows (N, H, heads, T), fp32: the base-2 logarithm of each query's
  * sum of exponentials.
  *         attention_backward: inputs qkv, the lengths, y, dy, sums; output dqkv, in two passes: one
- * has the gradients of queries, the other those of keys and values, so that each value has one
- * writer and sums are in a fixed order.
+ *         computes the gradients of queries, the other the gradients of keys and values, so that
+ *         each value has one writer and sums are in a fixed order.
  *
  * A workgroup's shape is the first of a list that fits its memory; see shaders/lib/attention.glsl.
  * In fp16 the kernels of attention-matrix.c take their place where the device has matrix units. */
@@ -43,8 +43,8 @@ enum { BACKWARD_QKV, BACKWARD_LENGTHS, BACKWARD_Y, BACKWARD_DY, BACKWARD_SUMS, B
 
 typedef DynoAttentionPass Pass;
 
-/* Tokens that attend to each other, and how often there are so many.  Rows are as good as samples:
- * they lie one after the other. */
+/* The number of tokens that attend to each other, and the number of such groups.  Rows can be
+ * treated like samples, since they are contiguous. */
 static guint32
 count_tokens (const DynoTensor *qkv, const Attention *of)
 {
@@ -57,8 +57,7 @@ count_groups (const DynoTensor *qkv, const Attention *of)
   return of->by_row ? qkv->n * qkv->h : qkv->n;
 }
 
-/* Two products of the forward pass, four of the backward pass; those that are computed again do not
- * count. */
+/* Two products of the forward pass, four of the backward pass; recomputed products do not count. */
 static guint64
 count_flops (const DynoTensor *qkv, const Attention *of)
 {
@@ -66,14 +65,14 @@ count_flops (const DynoTensor *qkv, const Attention *of)
   return 4 * t * t * count_groups (qkv, of) * (qkv->c / 3);
 }
 
-/* Invocations along the others and along a workgroup's own rows, and own rows of an invocation.
- * Four others belong to each invocation. */
+/* Invocations along the rows of the other side and along a workgroup's own rows, and own rows of an
+ * invocation.  Each invocation has four rows of the other side. */
 typedef struct {
   guint32 x, y, rows;
 } Shape;
 
-/* Best first, the last fits 16 KiB in any case.  Four rows keep twice the sums of two in registers,
- * for which a backward pass has no room. */
+/* Best first; the last shape always fits 16 KiB.  Four rows need twice the registers for sums of
+ * two rows, which a backward pass does not have. */
 static const Shape shapes[] = { { 8, 16, 4 }, { 8, 16, 2 }, { 8, 16, 1 }, { 4, 16, 2 }, { 8, 8, 1 },
                                 { 4, 16, 1 }, { 4, 8, 1 },  { 2, 8, 1 },  { 2, 4, 1 } };
 static const Shape shapes_software[] = { { 8, 4, 4 }, { 8, 4, 2 }, { 8, 4, 1 },
@@ -193,7 +192,7 @@ lower_pass (DynoLowering *lowering, DynoNode *node, Pass pass, DynoTensor *delta
   DynoTensor *dqkv = node->outputs[0];
   DynoDispatch *dispatch =
       add_dispatch (lowering, node, pass, &attributes->forward, attributes->accumulate);
-  /* a third of dqkv is written here, or two thirds */
+  /* this pass writes one or two thirds of dqkv */
   dispatch->bytes = dqkv->size_bytes / 3 * (pass == DYNO_ATTENTION_KEYS ? 2 : 1)
                         * (attributes->accumulate ? 2 : 1)
                     + deltas->size_bytes;

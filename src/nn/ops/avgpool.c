@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* global_avg_pool: y[n][c] = sum over h, w of x[n][h][w][c] / (H * W).  Input x (N, H, W, C);
  * output y (N, 1, 1, C).
- * The pixels of few large images are cut into splits, whose sums are added up in a fixed order.
+ * If there are few images, their pixels are cut into splits, whose sums are added up in a fixed
+ * order.
  * global_avg_pool_backward: dx[n][h][w][c] = dy[n][c] / (H * W).  Input dy (N, 1, 1, C); output dx
  * (N, H, W, C). */
 #include "conv2d-private.h"

@@ -10,11 +10,11 @@
 #include "ops.h"
 #include "pool-push.h"
 
-/* The software driver ends an invocation's loops after 65535 iterations. */
+/* The software driver (llvmpipe) ends an invocation's loops after 65535 iterations. */
 #define MAX_SIDE 255
 
 typedef struct {
-  gboolean adaptive; /* the following members are 0 then */
+  gboolean adaptive; /* TRUE: the following members are 0 */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, end_h, end_w;
   gboolean exclude_pad;
   gboolean accumulate; /* backward */
@@ -67,7 +67,7 @@ dispatch_windows (DynoLowering *lowering, DynoNode *node, const char *pass, cons
     dyno_kernel_spec_set (&spec, i, constants[i]);
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
-  /* an addition for each place of each window */
+  /* one addition for each position of each window */
   dispatch->flops = MAX (dyno_tensor_elements (x), dyno_tensor_elements (y));
   if (!attributes->adaptive)
     dispatch->flops = dyno_tensor_elements (y) * attributes->kernel_h * attributes->kernel_w;
@@ -134,7 +134,7 @@ count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint3
       || (guint64) size + pad + end < kernel || size > G_MAXINT32 / 2)
     return 0;
   guint32 room = size + pad + end - kernel, count = room / stride + 1;
-  /* A window that would begin in the pad at the end is left out. */
+  /* A window that would begin in the pad at the end of the axis is left out. */
   if (round_up && room % stride != 0 && (guint64) count * stride < (guint64) size + pad)
     count++;
   return count;
@@ -170,7 +170,8 @@ dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name, const DynoAvgP
   return append (graph, x, name, out_h, out_w, &attributes);
 }
 
-/* TRUE: neither a window nor the windows of a place exceed the loops of the kernels. */
+/* TRUE: neither the positions of a window nor the windows of a position exceed the loops of the
+ * kernels. */
 static gboolean
 sides_fit (guint32 size, guint32 out)
 {

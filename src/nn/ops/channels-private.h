@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of runs of channels, which concat and channels are made of. */
+/* Copies of runs of channels, by which the ops concat and channels are implemented. */
 #pragma once
 #include "op.h"
 
@@ -12,9 +12,9 @@ typedef struct {
   guint32 offset;     /* channel of the source */
 } DynoChannelRun;
 
-/* Writes all channels of the target, or with accumulate adds to those of the runs.  The runs follow
- * one another without gaps, and all but the first one are whole sources; channels before and after
- * them become zero.  All tensors have the pixels of the target. */
+/* Writes all channels of the target, or with accumulate adds to the channels of the runs.  The runs
+ * follow one another without gaps, and all but the first one are whole sources; channels before and
+ * after them become zero.  All tensors have the pixels of the target. */
 void dyno_channels_lower (DynoLowering *lowering, DynoNode *node, const char *pass,
                           const DynoChannelRun *runs, guint n_runs, DynoTensor *target,
                           gboolean accumulate);

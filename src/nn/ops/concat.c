@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* concat: tensors one after the other along their channels.  Inputs x_i (N, H, W, C_i); output y
- * (N, H, W, sum of C_i): y[n][h][w][first_i + c] = x_i[n][h][w][c], first_i the sum of the C before.
+ * (N, H, W, sum of C_i): y[n][h][w][first_i + c] = x_i[n][h][w][c], where first_i is the sum of the
+ * C_j before C_i.
  * concat_backward, one for each input that needs a gradient:
  *     dx_i[n][h][w][c] (+)= dy[n][h][w][first_i + c]
  * Input dy; output dx_i. */

@@ -5,8 +5,8 @@
  * memory where no other node reads dy; (N, H, W, C) both.
  * stochastic_depth, stochastic_depth_backward: the same, but each sample is kept or dropped as a
  * whole.
- * The mask is drawn again in the backward pass; its stream is the node's place in the graph when
- * the node is made, so that equal models draw equal masks. */
+ * The mask is drawn again in the backward pass; its random stream is the node's index in the graph
+ * when the node is made, so that equal models draw equal masks. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include "ops.h"

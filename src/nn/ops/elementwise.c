@@ -7,7 +7,7 @@
 #define GROUPS          4096
 #define GROUPS_SOFTWARE 64
 
-/* sums over pixels: invocations of a workgroup, workgroups that keep a large card busy, least
+/* for sums over pixels: invocations of a workgroup, workgroups that keep a large card busy, least
  * pixels per invocation */
 #define SUM_INVOCATIONS          256
 #define SUM_INVOCATIONS_SOFTWARE 64

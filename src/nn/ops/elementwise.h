@@ -29,7 +29,7 @@ dyno_info_is_software (const DynoDeviceInfo *info)
 /* Invocations of a workgroup without shared memory: 256 where the device has them. */
 guint32 dyno_elementwise_local (const DynoDeviceInfo *info);
 
-/* Workgroups for count pieces of work; past a limit (which fills any device) a loop in the kernel
+/* Workgroups for count pieces of work; above a limit (which fills any device) a loop in the kernel
  * does the rest. */
 guint32 dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local);
 
@@ -41,7 +41,7 @@ guint32 dyno_elementwise_count_of (DynoLowering *lowering, const DynoTensor *ten
 /* Sets the macro HALF=1 for F16. */
 void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
 
-/* Sets the macro WORDS64=1 (lanes.glsl) where the device is a CPU underneath. */
+/* Sets the macro WORDS64=1 (lanes.glsl) where the device is implemented on the CPU. */
 void dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info);
 
 /* Sets the macros of lib/activation.glsl; NONE: no macro. */
@@ -64,9 +64,9 @@ void dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const 
                                   DynoTensor *target, gboolean accumulate, const guint32 *constants,
                                   guint n_constants, gboolean step);
 
-/* The layout of kernels that add up the pixels of each sample (N, H, W, C): workgroups of width
- * accesses of a pixel x lanes invocations, blocks of workgroups for all channels, and, where
- * samples are few, splits of `split` pixels, whose sums are then added up. */
+/* The layout of kernels that add up the pixels of each sample (N, H, W, C): a workgroup has `width`
+ * accesses of a pixel x `lanes` invocations, `blocks` workgroups cover all channels, and, where
+ * samples are few, `splits` parts of `split` pixels, whose sums are then added up. */
 typedef struct {
   guint32 width, lanes, blocks, split, splits;
 } DynoPixelSums;

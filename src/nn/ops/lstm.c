@@ -18,7 +18,7 @@
  *
  * The recurrence is one dispatch over all steps; workgroups share the batch, never a sequence, so
  * that no step waits for another workgroup.  Where a device ends long loops, the recurrence is
- * split into several dispatches, with the same bits. */
+ * split into several dispatches, with bit-identical results. */
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "lstm-push.h"
@@ -33,7 +33,7 @@ typedef struct {
 
 enum { FORWARD_LENGTHS, FORWARD_GATES, FORWARD_WEIGHT, FORWARD_BIAS, FORWARD_N_INPUTS };
 enum { FORWARD_Y, FORWARD_KEPT, FORWARD_CELL, FORWARD_N_OUTPUTS };
-/* from a direction's roles to those of the next one */
+/* distance from a direction's roles to those of the next direction */
 #define NEXT_INPUT  (FORWARD_N_INPUTS - FORWARD_GATES)
 #define NEXT_OUTPUT (FORWARD_N_OUTPUTS - FORWARD_KEPT)
 enum {
@@ -50,16 +50,17 @@ enum { BACKWARD_DGATES, BACKWARD_PREVIOUS, BACKWARD_N_OUTPUTS };
 /* The shape of a workgroup; see shaders/lib/lstm.glsl. */
 typedef struct {
   guint32 width, parts, units, samples, keep;
-  guint32 steps; /* of a dispatch */
+  guint32 steps; /* steps of a dispatch */
 } Shape;
 
-#define WIDTH            256 /* invocations along the units, at most, and on a CPU */
-#define WIDTH_SOFTWARE   32
-#define INVOCATIONS      512 /* enough to hide the latency of a step's loads */
-#define MOST_SAMPLES     8
-#define WORKGROUPS       132 /* that a card with so many processors takes at once */
+#define WIDTH          256 /* most invocations along the units, and on a CPU */
+#define WIDTH_SOFTWARE 32
+#define INVOCATIONS    512 /* enough to hide the latency of a step's loads */
+#define MOST_SAMPLES   8
+/* workgroups that a card with this number of processors runs at once */
+#define WORKGROUPS       132
 #define SAMPLES_SOFTWARE 2
-#define KEPT_REGISTERS   64    /* of an invocation, for weights */
+#define KEPT_REGISTERS   64    /* registers of an invocation for weights */
 #define SOFTWARE_LOOPS   30000 /* iterations of an invocation; see types.glsl */
 #define MOST_UNITS       16
 
@@ -94,7 +95,8 @@ find_shape (const DynoDeviceInfo *info, guint32 n, guint32 t, guint32 hidden, Dy
     s->samples--;
   while (s->parts > 1 && shared_bytes (s, hidden, backward) > info->shared_bytes)
     s->parts /= 2;
-  /* A row is four weights of a unit in the forward pass, one weight in the backward pass. */
+  /* Registers for the weights of the rows: a row is four weights of a unit in the forward pass, one
+   * weight in the backward pass. */
   registers = dtype == DYNO_DTYPE_F16 ? 2 : 4;
   if (!software && s->units == 1)
     s->keep = MIN (rows / s->parts, KEPT_REGISTERS / registers * (backward ? 4 : 1)) & ~1u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c], with the kernel,
- * the stride s and the pad p of each axis.  Places outside of x are passed over, so that the windows
- * may go past its end; each has a place inside.
+ * the stride s and the pad p of each axis.  Positions outside of x are skipped, so that windows may
+ * reach past the end of x; each window has a position inside.
  * Input x (N, H, W, C); outputs y (N, OH, OW, C) and, in training, argmax (N, OH, OW, C): one byte
  * per element, ky * kernel_w + kx of the largest value.
  * max_pool_backward: dx[n][y][x][c] = sum of dy[n][oy][ox][c] over the windows whose argmax is this
@@ -11,10 +11,10 @@
 #include "ops.h"
 #include "pool-push.h"
 
-#define MOST_PLACES 256 /* of a window, whose places are bytes */
+#define MOST_PLACES 256 /* positions of a window, since a position is stored as a byte */
 
 typedef struct {
-  DynoPoolWindow window; /* first: see window_maximum in op.h */
+  DynoPoolWindow window; /* must be first: see window_maximum in op.h */
   gboolean accumulate;   /* backward */
 } MaxPool;
 
@@ -118,7 +118,7 @@ static const DynoOpClass max_pool_class = { .name = "max_pool",
                                             .backward = max_pool_backward,
                                             .lower = max_pool_lower };
 
-/* The number of windows along a side, at least 1; 0: a window would have no place inside. */
+/* The number of windows along a side, at least 1; 0: a window would have no position inside. */
 static guint32
 count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 end,
                gboolean round_up)
@@ -128,7 +128,7 @@ count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint3
       || padded > G_MAXINT32)
     return 0;
   guint32 room = (guint32) padded - kernel, count = room / stride + 1;
-  /* A window that would begin in the pad at the end is left out. */
+  /* A window that would begin in the pad at the end of the axis is left out. */
   if (round_up && room % stride != 0 && (guint64) count * stride < (guint64) size + pad)
     count++;
   return count;
@@ -201,7 +201,8 @@ dyno_global_max_pool (DynoGraph *graph, DynoTensor *x, const char *name)
   if ((guint64) x->h * x->w <= MOST_PLACES)
     return dyno_max_pool_with_params (graph, x, name,
                                       &(DynoMaxPoolParams){ .window = { x->h, x->w, 1, 1, 0, 0 } });
-  /* Each row's largest value, then the largest of these: the first of equal ones is the same. */
+  /* The largest value of each row, then the largest of these values: of equal values still the
+   * first one is found. */
   g_autofree char *rows = g_strconcat (name, ".rows", NULL);
   DynoTensor *y = dyno_max_pool_with_params (
       graph, x, rows, &(DynoMaxPoolParams){ .window = { 1, x->w, 1, 1, 0, 0 } });

@@ -2,8 +2,8 @@
 /* multiply: y = a * b, (N, H, W, C) all.  Inputs a, b; output y.
  * multiply_backward, one for each input that needs a gradient:
  *     da (+)= dy * b,  db (+)= dy * a
- * Inputs dy and the other factor; output the gradient.  The last one takes dy's memory where no
- * other node reads dy. */
+ * Inputs dy and the other factor; output the gradient.  The last gradient takes dy's memory where
+ * no other node reads dy. */
 #include "elementwise.h"
 #include "ops.h"
 #include "sum.h"

@@ -3,10 +3,10 @@
  * the flat parameter memory of P elements.
  *     g = gradient / loss scale * min (1, clip / (norm + 1e-6)); norm is that of all gradients /
  *         loss scale
- *     SGD:   g += decay * w; m = momentum * m + g (g alone at first); w -= lr * m
+ *     SGD:   g += decay * w; m = momentum * m + g (first step: m = g); w -= lr * m
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)
- *     Adam:  the same, but for g += decay * w in place of the first
+ *     Adam:  as AdamW, but with g += decay * w instead of the first assignment
  *     RMSprop: g += decay * w; v = b2 v + (1 - b2) g^2; m = momentum * m + g / (sqrt (v) + eps);
  *            w -= lr * m
  *     Lion:  w *= 1 - lr * decay; w -= lr * sign (b1 m + (1 - b1) g); m = b2 m + (1 - b2) g
@@ -15,7 +15,7 @@
  * With averages, a of each weight and running statistic x, after t updates:
  *     a += (1 - min (decay, (1 + t) / (10 + t))) * (x - a)
  * so that the start values, far from the learned ones, are soon forgotten.
- * Which of them is the graph's, and what it keeps, a row of optimizers.c says.
+ * A row of optimizers.c describes each optimizer and the moments that it keeps.
  * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32), half
  * (P F16, AMP), states and kept states (batch norm's running statistics), averages, their F16 copy,
  * averages of the states; from moment2 on NULL where there are none.  The decision reads nothing
@@ -111,7 +111,7 @@ spec_optimizer (DynoKernelSpec *spec, const DynoOptimizerInfo *optimizer)
     dyno_kernel_spec_macro (spec, "CORRECTIONS=1");
 }
 
-/* The head may have a learning rate of its own. */
+/* Sets the constants for a learning rate of the head's own. */
 static void
 spec_head (DynoKernelSpec *spec, DynoGraph *graph)
 {
@@ -125,7 +125,7 @@ spec_head (DynoKernelSpec *spec, DynoGraph *graph)
   dyno_kernel_spec_set_float (spec, DYNO_OPTIMIZER_HEAD_FACTOR, (float) factor);
 }
 
-/* Vectors may be left out of the weight decay. */
+/* Sets the constants for vectors that weight decay leaves out. */
 static void
 spec_undecayed (DynoKernelSpec *spec, DynoGraph *graph)
 {
@@ -139,7 +139,7 @@ spec_undecayed (DynoKernelSpec *spec, DynoGraph *graph)
   dyno_kernel_spec_set (spec, DYNO_OPTIMIZER_UNDECAYED_END, (guint32) (end / 8));
 }
 
-/* The averages are updated in the same pass. */
+/* Sets the macro and the decay for averages, which the same pass updates. */
 static void
 spec_average (DynoKernelSpec *spec, DynoGraph *graph, guint id, const DynoTensor *average)
 {

@@ -18,7 +18,8 @@ typedef struct {
   gboolean accumulate;
 } Pad;
 
-/* The value in the target's type; halves have the largest finite one for what lies past it. */
+/* The value in the target's type; finite values beyond the range of fp16 are clamped to its largest
+ * finite value. */
 static float
 value_in (DynoDtype dtype, double value)
 {
@@ -115,7 +116,7 @@ padded (guint32 extent, gint32 before, gint32 after)
 {
   gint64 size = (gint64) extent + before + after;
 
-  /* cropped from one side past the other */
+  /* the crop at one end exceeds the extent */
   if ((gint64) extent + MIN (before, 0) <= 0 || (gint64) extent + MIN (after, 0) <= 0)
     return 0;
   return size < 1 || size > G_MAXINT32 ? 0 : (guint32) size;

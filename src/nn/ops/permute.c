@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* permute: the elements of each sample in another order, which Reshape and Transpose of other
- * programs make.  Input x (N, H, W, C); output y (N, H', W', C') of as many elements.  The place in
- * a sample of y, (h W' + w) C' + c, is a number of digits, the parts, outermost first; the place in
- * the sample of x is the sum of each digit times the part's stride.
+ * programs make.  Input x (N, H, W, C); output y (N, H', W', C') of as many elements.  The index in
+ * a sample of y, (h W' + w) C' + c, is a mixed-radix number whose digits are the parts, outermost
+ * first; the index in the sample of x is the sum of each digit times the part's stride.
  * permute_backward: the inverse order from dy to dx, added to dx where it has other contributors.
  * Input dy; output dx. */
 #include "channels-private.h"
@@ -18,10 +18,11 @@ typedef struct {
   gboolean accumulate;
 } Permute;
 
-/* parts from here on are transposed by tiles, which smaller ones would leave too empty */
+/* parts of at least this extent are transposed by tiles; with smaller ones the tiles would be too
+ * empty */
 #define TILE_LEAST 16
 
-/* TRUE: every access of y is one of x. */
+/* TRUE: every access of y corresponds to one access of x. */
 static gboolean
 are_aligned (const Permute *order, const DynoTensor *x, const DynoTensor *y, guint32 lanes)
 {
@@ -31,8 +32,8 @@ are_aligned (const Permute *order, const DynoTensor *x, const DynoTensor *y, gui
          && y->c % lanes == 0;
 }
 
-/* Tiles of a matrix of the fastest parts of x, number *fast, and of y; 0: they are the same, or too
- * small, or the device's accesses gather as fast. */
+/* The number of tiles of the matrix of the fastest part of y and the fastest part of x, whose index
+ * is *fast; 0: they are the same part, or too small, or gathering is as fast on the device. */
 static guint32
 count_tiles (const Permute *order, const DynoTensor *y, const DynoDeviceInfo *info, guint *fast)
 {
@@ -127,8 +128,8 @@ static const DynoOpClass backward_class = { .name = "permute_backward",
                                             .lower = lower_backward,
                                             .flops = dyno_channels_flops };
 
-/* The parts in the order of x, outermost first; order[i] is one's place among those of y.  FALSE:
- * they are not each element of x once. */
+/* The parts in the order of x, outermost first; order[i] is the index of a part among the parts of
+ * y.  FALSE: the parts do not cover each element of x exactly once. */
 static gboolean
 sort_parts (const DynoPermutePart *parts, guint n, guint64 count, guint *order)
 {
@@ -182,8 +183,8 @@ static const DynoOpClass permute_class = { .name = "permute",
                                            .lower = lower_forward,
                                            .flops = dyno_channels_flops };
 
-/* Copies the parts without those of one element, and joins neighbours that are one part; returns
- * their number. */
+/* Copies the parts, leaves out parts of one element, and joins neighbours that are contiguous;
+ * returns their number. */
 static guint
 merge_parts (const DynoPermutePart *parts, guint n, DynoPermutePart *merged)
 {
@@ -204,7 +205,7 @@ merge_parts (const DynoPermutePart *parts, guint n, DynoPermutePart *merged)
   return k;
 }
 
-/* Elements in memory of a sample (h, w, c); G_MAXUINT64: too many. */
+/* The number of elements in memory of a sample (h, w, c); G_MAXUINT64: too many. */
 static guint64
 sample_size (guint32 h, guint32 w, guint32 c)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code shared by the preparations of images and of their masks, which are moved alike. */
+/* Code shared by the preparations of images and of their masks, which have the same geometric
+ * changes. */
 #pragma once
 #include "elementwise.h"
 #include "ops.h"
@@ -14,7 +15,7 @@ typedef struct {
   guint32 mix; /* 1: samples are mixed */
 } DynoPrepare;
 
-/* TRUE: pixels are read at other places than by a flip. */
+/* TRUE: the change needs a map of the pixels and not only a flip. */
 gboolean dyno_prepare_is_mapped (const DynoPrepare *prepare);
 
 /* The changes of an augmentation; FALSE: the graph failed. */

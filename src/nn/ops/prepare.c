@@ -4,16 +4,17 @@
  * raw it makes normal noise.  Samples from n_valid on are zero.
  *
  * One kernel reads raw once and writes x once.  Where more than flips is requested, a kernel with
- * one invocation per sample draws the changes first, and for contrast a further kernel adds up
- * greys. */
+ * one invocation per sample draws the changes first, and for contrast a further kernel adds up grey
+ * values. */
 #include "prepare-private.h"
 #include "prepare-push.h"
 
-#define GREY_WORKGROUPS          1024 /* that keep a large card busy */
+#define GREY_WORKGROUPS          1024 /* workgroups that keep a large card busy */
 #define GREY_WORKGROUPS_SOFTWARE 4
 #define GREY_MOST_SPLITS         16
-#define GREY_LEAST_PIXELS        4    /* least per invocation where samples are few */
-#define GREY_MOST_PIXELS         1024 /* most per invocation: sums stay exact enough */
+#define GREY_LEAST_PIXELS        4 /* least pixels per invocation where samples are few */
+/* most pixels per invocation, so that sums stay exact enough */
+#define GREY_MOST_PIXELS 1024
 
 gboolean
 dyno_prepare_is_mapped (const DynoPrepare *a)
@@ -86,7 +87,7 @@ dyno_prepare_lower_draw (DynoLowering *lowering, DynoNode *node, const DynoPrepa
   DYNO_BIND (dispatch, DynoPreparePush, changes, changes, DYNO_ACCESS_WRITE);
 }
 
-/* The number of partial sums for the grey of a sample. */
+/* The number of partial sums of grey values per sample. */
 static guint32
 count_splits (const DynoDeviceInfo *info, const DynoTensor *x, guint32 local)
 {
@@ -199,7 +200,7 @@ static const DynoOpClass prepare_class = { .name = "prepare",
                                            DYNO_OP_ATTRIBUTES (prepare_attributes),
                                            .lower = prepare_lower };
 
-/* The factor and the summand that the kernel applies, by channel. */
+/* Sets the factor and the summand that the kernel applies, by channel. */
 static gboolean
 fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 channels,
             DynoPrepare *attributes)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* prepare_mask: the mask of each sample as the host writes it, (N, H, W) bytes, becomes class ids
- * (N, H, W) int32, moved as prepare moves the sample's image: by the nearest pixel, and
- * DYNO_MASK_IGNORED where the image shows what is outside of it.  Changes of colour leave a mask as
- * it is, and so do noise and erased rectangles.  Inputs raw, seeds (NULL: nothing is moved); output
- * the ids. */
+ * (N, H, W) int32, with the geometric changes of the sample's image: by the nearest pixel, and
+ * DYNO_MASK_IGNORED where the image shows pixels from outside of its border.  Changes of colour,
+ * noise and erased rectangles leave a mask unchanged.  Inputs raw, seeds (NULL: nothing is moved);
+ * output the ids. */
 #include "prepare-private.h"
 #include "prepare-push.h"
 

@@ -2,17 +2,18 @@
 /* resize: an image of another size, ONNX's Resize by the nearest pixel or by linear interpolation:
  *     y[n][oh][ow][c] = x[n][place of oh][place of ow][c]
  * Input x (N, H, W, C); output y (N, OH, OW, C).  resize_backward: dx[n][h][w][c] = sum of
- * dy[n][oh][ow][c] times the part of (h, w) in (oh, ow); added to dx where dx has other contributors.
- * Input dy (N, OH, OW, C); output dx (N, H, W, C).  The kernel gathers, so it needs no atomics and its
- * sums have a fixed order.
+ * dy[n][oh][ow][c] times the weight of pixel (h, w) in pixel (oh, ow); added to dx where dx has
+ * other contributors.  Input dy (N, OH, OW, C); output dx (N, H, W, C).  The kernel gathers, so it
+ * needs no atomics and its sums have a fixed order.
  *
- * A place is a fraction of whole numbers (shaders/resize/places.glsl): the factor of a side is a
- * fraction, and so is where its pixels lie.  A pixel halfway between two others is so on each device. */
+ * A position is a fraction of integers (shaders/resize/places.glsl), since the factor of a side is
+ * a fraction of integers.  So a pixel exactly halfway between two others is halfway on every
+ * device. */
 #include "elementwise.h"
 #include "ops.h"
 #include "resize-push.h"
 
-/* The software driver ends an invocation's loops after 65535 iterations. */
+/* The software driver (llvmpipe) ends an invocation's loops after 65535 iterations. */
 #define MOST_PIXELS 65535
 #define MOST_SIDE   G_MAXUINT16
 
@@ -41,7 +42,7 @@ side_of (guint32 extent, guint32 out, guint32 up, guint32 down, DynoResizePlaces
   gboolean first = places == DYNO_RESIZE_ALIGN_CORNERS
                        ? out == 1 || extent == 1
                        : places == DYNO_RESIZE_PYTORCH_HALF_PIXEL && out == 1;
-  /* Everything is doubled, so that half a unit is a whole number. */
+  /* All numbers are doubled, so that half a unit is an integer. */
   Side side = { extent, out, .step = 2 * (gint64) down, .unit = 2 * (gint64) up };
 
   if (first) /* the first pixel, or the only one */
@@ -119,8 +120,8 @@ lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass, const char
   DYNO_BIND (dispatch, DynoResizePush, target, target, dyno_access_sum (attributes->accumulate));
 }
 
-/* Of linear interpolation four products and sums for each pixel of y, on either way; else nothing is
- * computed, or one sum for each pixel of dy. */
+/* With linear interpolation four products and sums for each pixel of y, in both directions; else
+ * nothing in the forward pass, and one sum for each pixel of dy in the backward pass. */
 static guint64
 forward_flops (const DynoNode *node)
 {
@@ -177,7 +178,7 @@ static const DynoOpClass resize_class = { .name = "resize",
 
 /* --- the builder ------------------------------------------------------------------------------ */
 
-/* Takes the factor without common divisors; FALSE: it does not make `out` pixels of the extent. */
+/* Reduces the factor to lowest terms; FALSE: it does not turn the extent into `out` pixels. */
 static gboolean
 take_factor (guint32 extent, guint32 out, guint32 up, guint32 down, guint32 *up_to,
              guint32 *down_to)
@@ -199,7 +200,8 @@ take_factor (guint32 extent, guint32 out, guint32 up, guint32 down, guint32 *up_
   return TRUE;
 }
 
-/* The most pixels of y that have a part of one pixel; 0: the kernels would count too far. */
+/* The largest number of pixels of y to which one pixel of x contributes; 0: the kernels' integers
+ * would overflow. */
 static guint64
 most_pixels (const Side *side, gboolean linear)
 {
@@ -208,7 +210,7 @@ most_pixels (const Side *side, gboolean linear)
   if (side->out * side->step + side->bias > G_MAXINT32
       || (side->extent + 2) * side->unit > G_MAXINT32)
     return 0;
-  /* places from i - 1 on, or with the nearest pixel from i on, up to i + 1 */
+  /* pixel i contributes to positions from i - 1 (nearest pixel: from i) to before i + 1 */
   for (gint64 i = 0; i < side->extent; i++)
     {
       while (begin < side->out && i > 0
@@ -222,7 +224,7 @@ most_pixels (const Side *side, gboolean linear)
   return (guint64) most;
 }
 
-/* TRUE: every pixel stays in its place. */
+/* TRUE: every pixel keeps its position. */
 static gboolean
 is_identity (const Side *side, gboolean linear)
 {

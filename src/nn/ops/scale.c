@@ -99,8 +99,8 @@ backward (DynoGraph *graph, DynoNode *node)
   ScaleBackward attributes = { FALSE, FALSE };
   DynoTensor *x = node->inputs[0], *s = node->inputs[1], *y = node->outputs[0];
   DynoTensor *dy = dyno_graph_gradient (graph, y), *outputs[BACKWARD_N_OUTPUTS] = { NULL };
-  /* dy may be another gradient's memory when a factor's gradient is made from it: dx in place is
-   * fine, since an invocation reads the values before it overwrites them. */
+  /* dx may overwrite dy although the gradient of the factor is computed from dy too, since an
+   * invocation reads the values before it overwrites them. */
   if (x->needs_gradient)
     outputs[BACKWARD_DX] = dyno_graph_gradient_in_place (graph, x, y)
                                ? dy

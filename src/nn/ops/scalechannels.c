@@ -5,8 +5,8 @@
  *     dx[r][c] (+)= dy[r][c] * weight[c]
  *     dweight[c] += sum over r of dy[r][c] * x[r][c]
  * Inputs x, weight, dy; outputs dx, which is dy's memory where no other node reads dy, and dweight,
- * each NULL where it is not wanted.  The kernel is that of scale, of one sample; its sums of parts
- * of the rows are fp32 and are added up in a fixed order. */
+ * each NULL where it is not wanted.  The kernel is the kernel of scale with all rows as one sample;
+ * its sums over parts of the rows are fp32 and are added up in a fixed order. */
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "elementwise-push.h"
@@ -14,7 +14,7 @@
 #include "ops.h"
 #include "scale-push.h"
 
-/* rows that an invocation adds up, less than llvmpipe's limit of a loop */
+/* rows that an invocation adds up, less than llvmpipe's loop limit */
 #define MOST_ROWS 16384
 
 typedef struct {

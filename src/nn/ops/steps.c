@@ -5,8 +5,8 @@
  *     last_step: y[n][c] = x[n][L[n] - 1][c]
  *     mean_step: y[n][c] = sum over t < L[n] of x[n][t][c] / L[n]
  * Inputs x and the lengths (N int32, NULL: L[n] = T); output y.
- * Their backward: dx[n][t][c] (+)= dy[n][c] at the first or last step; dy[n][c] / L[n] at each step that
- * counts.  Inputs dy and the lengths; output dx. */
+ * The backward pass: dx[n][t][c] (+)= dy[n][c] at the first or last step; dy[n][c] / L[n] at each
+ * step that counts.  Inputs dy and the lengths; output dx. */
 #include "elementwise.h"
 #include "steps.h"
 #include "steps-push.h"

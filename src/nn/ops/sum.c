@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of tensors of the same shape (N, H, W, C): y = a + b, inputs a and b, output y; and target
- * += source, inputs target and source, output target: the same kernel. */
+ * += source, inputs target and source, output target.  Both use the same kernel. */
 #include "sum.h"
 #include "elementwise.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tokens: an image's pixels as tokens behind a class token, with learned positions, as ViT's; for
- * x (N, H, W, C), T = 1 + H * W:
+/* tokens: an image's pixels as tokens after a class token, with learned positions, as in ViT; for x
+ * (N, H, W, C), T = 1 + H * W:
  *     y[n][0] = class_token + positions[0];   y[n][t] = x[n][t - 1] + positions[t]
  * Inputs x, class_token (1, 1, C) and positions (1, T, C), both masters; output y (N, 1, T, C).
- * Without a class token y (N, H, W, C) is x with positions (1, H * W, C) alone, and without positions
- * y is x behind the class token.
+ * Without a class token y (N, H, W, C) is x + positions (1, H * W, C); without positions y is the
+ * class token followed by x.
  * tokens_backward: dx[n][t] (+)= dy[n][t + 1].  Input dy; output dx.
  * tokens_sums: dpositions[t] += sum over n of dy[n][t], dclass_token += the sum of t = 0, in fp32
  * and a fixed order.  Input dy; outputs dclass_token, dpositions (NULL: frozen). */
@@ -12,7 +12,7 @@
 #include "ops.h"
 #include "tokens-push.h"
 
-/* samples that an invocation adds up, four at a time, less than llvmpipe's limit of a loop */
+/* samples that an invocation adds up, four at a time, less than llvmpipe's loop limit */
 #define MOST_SAMPLES 200000
 
 enum { FORWARD_X, FORWARD_CLASS, FORWARD_POSITIONS, FORWARD_N_INPUTS };

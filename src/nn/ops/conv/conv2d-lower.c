@@ -12,17 +12,17 @@
 #define REDUCE_INVOCATIONS 256
 #define REDUCE_LANES       8
 #define REDUCE_MOST_LANES  32
-#define REDUCE_FEW         65536 /* vectors of 4 that REDUCE_LANES share */
+#define REDUCE_FEW         65536 /* number of vectors of 4 up to which REDUCE_LANES are used */
 #define REDUCE_MAX_GROUPS  1024
 #define JOIN_INVOCATIONS   256
 #define JOIN_MAX_GROUPS    4096
 #define JOIN_MOST_AT_ONCE  8
 #define BIAS_INVOCATIONS   128
-#define BIAS_CHUNKS        8 /* most of a workgroup: its invocations over chunks are lanes */
+#define BIAS_CHUNKS        8 /* most chunks per workgroup; its other factor is lanes */
 #define BIAS_MAX_GROUPS    64
 #define BIAS_MIN_ROWS      256
-/* The rows of whole images are many, and their channels few. */
-#define BIAS_MANY_ROWS   4096 /* of a group, from which on there are more groups */
+/* For whole images, which have many rows and few channels. */
+#define BIAS_MANY_ROWS   4096 /* rows of a group from which on more groups are used */
 #define BIAS_MANY_GROUPS 1024
 
 static guint64
@@ -130,8 +130,8 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
                           .push_bytes = sizeof (DynoConv2dReducePush) };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   spec.local_size[0] = MIN (REDUCE_INVOCATIONS, info->max_invocations);
-  /* Few elements with many splits each: one invocation per element would leave most of a card idle,
-   * and wait for one split after the other. */
+  /* For few elements with many splits each: one invocation per element would leave most of a card
+   * idle, and would wait for one split after the other. */
   guint32 lanes = 1;
   for (guint32 l = REDUCE_LANES; l <= REDUCE_MOST_LANES; l *= REDUCE_MOST_LANES / REDUCE_LANES)
     if (info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * l
@@ -150,7 +150,7 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
   dispatch->bytes = (guint64) count * 4 * (splits + 2);
 }
 
-/* The partial sums of a split forward or dgrad, in place of its target. */
+/* Binds the partial sums of a split forward or dgrad in place of its target. */
 static DynoTensor *
 parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
 {
@@ -285,7 +285,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   dyno_lowering_set_column_sums (lowering, node->outputs[0], &sums);
 }
 
-/* The sums for a batch norm, for a dispatch whose kernel makes them. */
+/* Adds the sums for a batch norm to a dispatch whose kernel makes them. */
 static void
 bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint32 groups)
 {

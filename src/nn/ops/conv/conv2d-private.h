@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of the convolution: its shape, the variants of its kernels, and the lowering of a node
- * to dispatches.  A linear layer is a 1x1 convolution over (N, 1, 1, H*W*C) and shares everything
- * but its builder. */
+/* The internal interface of the convolution: its shape, the variants of its kernels, and the
+ * lowering of a node to dispatches.  A linear layer is a 1x1 convolution over (N, 1, 1, H*W*C) and
+ * shares everything but its builder. */
 #pragma once
 #include "lowering.h"
 #include "modes.h"
@@ -17,16 +17,17 @@ typedef struct {
   /* dgrad: also make the sums of a batch norm's backward pass, where the kernel can, NORM
    * (modes.h) and ACTIVATION of norm.glsl; 0: none */
   guint32 norm, norm_activation;
-  /* forward: the product goes through a batch norm by running statistics before it is stored, AFFINE
-   * (modes.h) and ACTIVATION of affine.glsl; 0: none */
+  /* forward: a batch norm with running statistics is applied to the product before it is stored,
+   * AFFINE (modes.h) and ACTIVATION of affine.glsl; 0: none */
   guint32 affine, affine_activation;
   double affine_parameter; /* of the activation */
   double affine_eps;       /* added to the batch norm's variance */
   /* forward and wgrad: input 0 is the input of a batch norm, whose output after this activation is
-   * made in the loads, LOAD of gemm-load.glsl, or of load.glsl for depthwise convolutions; 0: input
-   * 0 is read as it is */
+   * computed in the loads, LOAD of gemm-load.glsl, or of load.glsl for depthwise convolutions; 0:
+   * input 0 is read as it is */
   guint32 load;
-  /* dgrad: adds every add_w-th pixel of every add_h-th row of another gradient; 0: none */
+  /* dgrad: adds another gradient, which has the values for every add_w-th pixel of every add_h-th
+   * row; 0: none */
   guint32 add_h, add_w;
 } DynoConv2dFused;
 
@@ -35,7 +36,8 @@ typedef struct {
   guint32 n, h, w, c, cp; /* of x; cp, kp: channels in memory */
   guint32 oh, ow, k, kp;  /* of y */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-  guint32 groups;                 /* of channels: output k reads only the channels of its group */
+  /* groups of channels: output k reads only the channels of its group */
+  guint32 groups;
   guint32 dilation_h, dilation_w; /* pixels from tap to tap; 0 reads as 1 */
   DynoDtype dtype;                /* of x, y and the weight as the kernels read it */
   gboolean has_bias;
@@ -46,7 +48,7 @@ typedef struct {
   DynoConv2dFused fused;
 } DynoConv2dShape;
 
-/* `load` where no activation follows the batch norm; not for depthwise convolutions */
+/* value of `load` where no activation follows the batch norm; not for depthwise convolutions */
 #define DYNO_CONV2D_LOAD_PLAIN 255
 
 /* Inputs of a forward node after x, weight and bias. */
@@ -87,14 +89,14 @@ enum { DYNO_CONV2D_TRANSPOSED_BIAS = 2 };
 #define DYNO_CONV2D_N_ATTRIBUTES 21
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
-/* The blocks by which a convolution with groups becomes products that tiles can make: as many
+/* The blocks by which a convolution with groups becomes products that tiles can compute: as many
  * neighbouring groups as make whole tiles are merged into a block, whose weight has zeros where
  * output and input belong to different groups.  Where no number of groups makes whole tiles, all
  * groups are one block. */
 typedef struct {
   guint32 groups;  /* merged */
   guint32 c, k;    /* channels of x and of y in a block; a single block includes pads */
-  gboolean single; /* there is one block */
+  gboolean single; /* TRUE: there is one block */
 } DynoConv2dBlock;
 
 DynoConv2dBlock dyno_conv2d_block (const DynoConv2dShape *shape);
@@ -111,7 +113,7 @@ extern const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES]; /* roles as o
 extern const DynoOpClass dyno_linear_op; /* forward; its other passes are conv2d's */
 
 /* The attributes of a node that is this pass of a convolution or of a linear layer; NULL: the node
- * is no such pass. */
+ * is not such a pass. */
 DynoConv2dShape *dyno_conv2d_get_shape (DynoNode *node, DynoConv2dPass pass);
 gboolean dyno_conv2d_is_depthwise (const DynoNode *node);
 /* FLOPs of a pass: a multiply-add counts two, and pad channels do not count. */
@@ -119,7 +121,7 @@ guint64 dyno_conv2d_flops (const DynoNode *node);
 
 const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", "wgrad" */
 
-/* The way in which a tile makes its sums. */
+/* The way in which a tile computes its sums. */
 typedef enum {
   DYNO_TILE_FMA,    /* shared memory, fused multiply-adds */
   DYNO_TILE_MATRIX, /* shared memory, matrix units */
@@ -143,9 +145,9 @@ typedef struct {
   /* FMA: 2 keeps two tiles in shared memory; PATCH: 2 loads the next patch ahead into registers;
    * MATRIX: number of slices of a K tile, each with subgroups of its own */
   guint32 stages;
-  double rate; /* speed where the tile fits, relative to the best tile */
-  /* MATRIX and FMA: a tile's rows (in wgrad the K axis) are images at one pixel, and taps outside
-   * of the images are left out */
+  double rate; /* speed where the tile fits the shape, relative to the best tile */
+  /* MATRIX and FMA: a tile's rows (in wgrad the K axis) are the same pixel of several images, and
+   * taps outside of the images are left out */
   gboolean images;
 } DynoTile;
 
@@ -174,7 +176,7 @@ DynoVariant dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info,
 
 /* TRUE: the tile uses matrix units. */
 gboolean dyno_tile_uses_matrix (const DynoTile *tile);
-/* Is a forward or dgrad so small that a workgroup waits for each K tile by itself? */
+/* TRUE: a forward or dgrad is so small that a workgroup waits for each of its K tiles. */
 gboolean dyno_conv2d_is_small (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
 /* TRUE: the tile has long K tiles, for small products.  The following functions give BK, BM and BN
@@ -186,8 +188,8 @@ guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
 
-/* TRUE: an invocation of the tile's kernel holds more values than it has registers, on a device
- * that holds operands of matrix units twice. */
+/* TRUE: an invocation of the tile's kernel needs more values than it has registers, on a device
+ * that keeps operands of matrix units twice. */
 gboolean dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info,
                            const DynoConv2dShape *shape, DynoConv2dPass pass);
 
@@ -220,8 +222,8 @@ typedef struct {
 DynoStripTile dyno_strip_tile (const DynoTile *tile, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
 
-/* TRUE (FIRST and STRIP): a tile is a rectangle of pixels, `m` together, of which a workgroup makes
- * several one after the other; and in wgrad the K axis is whole rectangles. */
+/* TRUE (FIRST and STRIP): a tile is a rectangle of pixels, `m` together, of which a workgroup
+ * computes several one after the other; and in wgrad the K axis consists of whole rectangles. */
 gboolean dyno_tile_is_rectangle (const DynoTile *tile);
 /* The rectangles that cover y. */
 guint64 dyno_tile_count_rectangles (const DynoTile *tile, const DynoConv2dShape *shape,
@@ -231,8 +233,8 @@ guint64 dyno_tile_count_rectangles (const DynoTile *tile, const DynoConv2dShape 
 guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                             DynoConv2dPass pass, DynoConv2dVariant *variants);
 
-/* The groups of column sums that a forward variant makes where the shape asks for statistics; 0:
- * none. */
+/* The number of groups of column sums that a forward variant makes where the shape asks for
+ * statistics; 0: none. */
 guint32 dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                                        const DynoConv2dVariant *variant);
 
@@ -271,7 +273,7 @@ void dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guin
 
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
-/* The same with the ops of another form, indexed by pass. */
+/* The same with the ops of another form (DynoConvForm), indexed by pass. */
 void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *ops);
 
 /* Appends a dispatch: target[i] += sum over splits of partial[split][i], for count floats. */
@@ -288,7 +290,7 @@ void dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor 
 DynoTensor *dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name,
                                 DynoParameter *weight, DynoParameter *bias, gboolean flattened);
 
-/* Appends the nodes for the gradients of weight and bias (which may be NULL) of a product of that
+/* Appends the nodes for the gradients of weight and bias (which may be NULL) of a product of this
  * shape. */
 void dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name,
                                           const DynoOpClass *wgrad, DynoTensor *x, DynoTensor *dy,
@@ -316,7 +318,7 @@ extern const DynoConv2dForm dyno_conv2d_depthwise; /* a group for each channel *
 
 /* The weight's layout as the kernels of dense and grouped convolutions read it. */
 DynoParameterLayout dyno_conv2d_layout (const DynoConv2dShape *shape);
-/* FALSE: the kernels would count too far. */
+/* FALSE: the kernels' indices would overflow. */
 gboolean dyno_conv2d_counts_fit (const DynoConv2dShape *shape);
 
 /* Appends the forward node of `op`; x is read as it is, and the caller has made weight and bias

@@ -4,8 +4,9 @@
 #include "conv2d-private.h"
 #include "conv2d.h"
 
-/* Rates are measured on one card, relative to the fastest tile; rates of deep tiles with one
- * workgroup per processor.  score_of() in conv2d-variants.c has the other estimates. */
+/* Rates are measured on one card, relative to the fastest tile; the rates of deep tiles are
+ * measured with one workgroup per processor.  score_of() in conv2d-variants.c has the other
+ * estimates. */
 const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 0.91 },
   { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 0.93 },
@@ -66,7 +67,7 @@ ceil_div (guint64 a, guint32 b)
 /* Elements per processor up to which deep tiles are used. */
 #define SMALL_PRODUCT (64 * 64)
 
-/* Every kind of tile has a multiple of so many columns. */
+/* The columns of every kind of tile are a multiple of this number. */
 #define BLOCK_COLUMNS 32
 
 DynoConv2dBlock
@@ -108,7 +109,7 @@ tile_depth (const DynoTile *tile, DynoDtype dtype)
   return dyno_dtype_size (dtype) == 2 ? tile->k : tile->k_single;
 }
 
-/* BK of a pass: where lanes lie along M, no K is loaded at once. */
+/* BK of a pass; in wgrad the lanes of LANES lie along M, and BK is 4. */
 guint32
 dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
 {
@@ -157,8 +158,8 @@ tile_shared_bytes (const DynoTile *tile, DynoDtype dtype)
   return MAX (MAX (along_k, mixed), MAX (edge, slices));
 }
 
-/* Positions of an image on the line of conv2d/patch.comp, and the reach of the taps to both
- * sides. */
+/* The number of positions of an image on the line of conv2d/patch.comp, and the reach of the taps
+ * to both sides. */
 guint32
 dyno_patch_pitch (const DynoConv2dShape *s)
 {
@@ -180,7 +181,8 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
   return MAX (dyno_patch_rows (tile, s) * row + weights, edge);
 }
 
-/* Registers of 32 bits; an invocation has 256, some of which hold addresses and counters. */
+/* Number of 32-bit registers for values; an invocation has 256, some of which hold addresses and
+ * counters. */
 #define REGISTERS_SPILL 195
 /* The values of a batch norm in the loads that an invocation holds for its channels. */
 #define REGISTERS_LOAD 13
@@ -206,9 +208,9 @@ count_strip_registers (const DynoTile *tile, const DynoConv2dShape *shape, DynoC
 /* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and is
  * repeated in every other 16 lanes: operands take twice the registers that they take on the card
  * where the rates were measured, and only for that card do the rates show which tiles spill.  With
- * the RADV driver of Mesa 25.0 (RX 7900 XTX) 128x128 of 64x64 parts spills 7 to 11 registers by
- * this, 256x64 up to 58, a patch 94 to 137; tiles whose loads are spread over 256 invocations do
- * not. */
+ * the RADV driver of Mesa 25.0 (RX 7900 XTX) 128x128 of 64x64 parts therefore spills 7 to 11
+ * registers, 256x64 up to 58, a patch 94 to 137; tiles whose loads are spread over 256 invocations
+ * do not spill. */
 gboolean
 dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                   DynoConv2dPass pass)
@@ -226,7 +228,7 @@ dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
   return sums + operands + loads + norm > REGISTERS_SPILL;
 }
 
-/* The width of a rectangle of pixels that wastes least. */
+/* The width of the rectangle of pixels that wastes least. */
 static guint32
 rectangle_width (guint32 width)
 {
@@ -283,14 +285,15 @@ first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2d
          && f.slices <= 4;
 }
 
-/* Rows of a kernel and sums of a wgrad's subgroup, in fragments, for which the registers suffice. */
+/* The most rows of a kernel, and the most sums of a wgrad's subgroup, in fragments, for which the
+ * registers suffice. */
 #define STRIP_MOST_TAPS_H 7
 #define STRIP_MOST_SUMS   18
-/* Sums of a workgroup from which on 32 KiB, and half of them again, hold the patch of one slice only. */
+/* Above this number of sums of a workgroup, shared memory holds the patch of only one slice. */
 #define STRIP_LARGE 4096
 
-/* Tiles of so many pixels across, and the images that then lie side by side on a sheet; 0: each
- * image has tiles of its own, which are fewer. */
+/* The number of tiles of height x width pixels, and *across, the images side by side on a sheet; 0:
+ * each image has its own tiles, since these are fewer. */
 static guint64
 count_strip_tiles (const DynoConv2dShape *s, guint32 height, guint32 width, guint32 *across)
 {
@@ -323,7 +326,7 @@ dyno_strip_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass 
       n.tile_h = tile->m / width;
     }
   n.part_m = pass == DYNO_CONV2D_WGRAD ? taps * 16 : tile->part_m;
-  /* Rows in shared memory have one chunk more than they need. */
+  /* Rows in shared memory have one chunk of padding. */
   guint64 row = n.slices * 2 + 1, column = tile->n / 8 + 1,
           patch = (guint64) (n.tile_h + s->kernel_h - 1) * (n.tile_w + s->kernel_w - 1) * row;
   if (pass == DYNO_CONV2D_WGRAD)
@@ -347,11 +350,12 @@ strip_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2d
       || s->stride_w != 1 || s->kernel_h != 2 * s->pad_h + 1 || s->kernel_w != 2 * s->pad_w + 1
       || taps == 1 || s->kernel_h > STRIP_MOST_TAPS_H || s->kernel_w > STRIP_MOST_TAPS_H)
     return FALSE;
-  /* Few columns are one tile's, and more than half of it. */
+  /* A tile of fewer than 64 columns must hold all columns, and a tile of more than 16 columns must
+   * be more than half full. */
   if ((tile->n < 64 && columns > tile->n) || (tile->n > 16 && columns <= tile->n / 2)
       || (guint64) s->n * (s->h + s->pad_h) * (s->w + s->pad_w) >= 1u << 28)
     return FALSE;
-  /* A subgroup has the sums of all columns. */
+  /* A subgroup holds the sums of all columns. */
   if (pass == DYNO_CONV2D_WGRAD
       && (taps * (tile->n / 16) > STRIP_MOST_SUMS || tile->part_n != tile->n))
     return FALSE;

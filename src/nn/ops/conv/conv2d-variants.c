@@ -3,19 +3,21 @@
  * kernel of each.
  *
  * The guess, for a device without timings, is rate * (useful share of the padded product) * (busy
- * share of the last round of workgroups).  The rates contain the measurements: 64 x 64 sums per
- * subgroup are best with fp32 accumulation; more spill, fewer wait on shared memory. */
+ * share of the last round of workgroups).  The rates are measured: 64 x 64 sums per subgroup are
+ * best with fp32 accumulation; more sums spill registers, with fewer sums the kernel waits for
+ * shared memory. */
 #include "batchnorm-push.h"
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include "elementwise.h"
 #include <string.h>
 
-/* A device has as many processors as it runs workgroups of 256 at once; splitting aims at a tile
- * for each. */
+/* The number of processors of a device is the number of workgroups of 256 invocations that it runs
+ * at once; splitting aims at one tile for each processor. */
 /* Chunks of a patch that an invocation can load ahead. */
 #define PATCH_AHEAD 9
-/* The share of the time saved by splits of forward and dgrad that is left after they are joined. */
+/* The share of the time saved by splits of forward and dgrad that remains after the splits are
+ * joined. */
 #define SPLIT_SHARE 0.85
 /* Workgroups per processor from which on the workgroups of all phases of a tile run side by
  * side. */
@@ -23,8 +25,8 @@
 /* Fewest K tiles in a split, and most bytes of partial sums. */
 #define SPLIT_MIN_TILES 8
 #define SPLIT_MIN_DEEP  3 /* for deep tiles */
-/* Multiplications of one processor of the card with the measured rates, while a kernel starts and
- * ends (3 us), and while another kernel joins the parts (4 us). */
+/* The number of multiplications that one processor of the measured card does in the time in which a
+ * kernel starts and ends (3 us), and in which another kernel joins the parts (4 us). */
 #define START_PRODUCTS  3.4e6
 #define JOIN_PRODUCTS   4.5e6
 #define SPLIT_MAX_BYTES (64u << 20)
@@ -62,7 +64,7 @@ common_divisor (guint32 a, guint32 b)
   return b == 0 ? a : common_divisor (b, a % b);
 }
 
-/* The distance from a tap to the next one that the same pixel of x meets. */
+/* The distance from a tap to the next tap that applies to the same pixel of x. */
 static guint32
 tap_step (guint32 stride, guint32 dilation)
 {
@@ -81,7 +83,7 @@ count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
   return 0;
 }
 
-/* Does only the first phase of dgrad have taps?  Its workgroups then write the zeros of the other
+/* TRUE: only the first phase of dgrad has taps.  Its workgroups then write the zeros of the other
  * phases. */
 static gboolean
 has_taps_in_first_phase_alone (const DynoConv2dShape *s)
@@ -173,7 +175,8 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
   return product;
 }
 
-/* The units that the sum is cut into: K tiles, or in wgrad the pixels of a rectangle. */
+/* The length of the units into which the sum is cut: K tiles, or in wgrad the pixels of a
+ * rectangle. */
 static guint32
 split_unit (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass)
 {
@@ -199,10 +202,10 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   double rounds = groups / at_once,
          last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
-  /* With fewer images only timing chooses these tiles: that case was not measured. */
+  /* With fewer images only the autotuner chooses these tiles: that case was not measured. */
   if (tile->images)
     rate *= product->useful / dyno_images_products (shape) * (shape->n < 128 ? 0.75 : 1.0);
-  /* Three parts of rows fit the nine taps of a weight's gradient. */
+  /* 192 rows, three parts, fit the nine taps of a weight's gradient, but not other passes. */
   if (tile->kind == DYNO_TILE_MATRIX && tile->m == 192 && pass != DYNO_CONV2D_WGRAD)
     rate *= 0.85;
   if (tile->kind == DYNO_TILE_FIRST && tile->m == 256 && tile->n == 64 && pass == DYNO_CONV2D_WGRAD
@@ -221,8 +224,8 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   return rate * useful * (info->type == DYNO_DEVICE_TYPE_SOFTWARE ? 1.0 : last);
 }
 
-/* A small product also pays for the start and the end of its kernel, and for joining its parts
- * where there are any. */
+/* The score of a small product includes the time in which its kernel starts and ends, and in which
+ * its parts, if any, are joined. */
 static double
 small_score (const DynoDeviceInfo *info, const Product *product, guint32 splits, double score)
 {
@@ -314,16 +317,16 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   if (small)
     variants[n].score = small_score (info, &product, 1, variants[n].score);
   set_variant (&variants[n++], info, shape, 0);
-  /* Parts make no sums for a batch norm, and the pass that makes them costs as much as splitting a
-   * short fp16 product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40
-   * with). */
+  /* Kernels of a split product make no sums for a batch norm, and the pass that then makes them
+   * costs as much as splitting a short fp16 product saves (SimpleCNN 32x32 amp at batch 128: 0.37
+   * ms per step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->fused.statistics && dyno_dtype_size (shape->dtype) == 2)
     return n;
-  /* Parts make no sums for its backward pass either: there only products that leave processors idle
+  /* They make no sums for its backward pass either: there only products that leave processors idle
    * are split. */
   if (pass == DYNO_CONV2D_DGRAD && shape->fused.norm && tiles >= processors)
     return n;
-  /* On a CPU only the smallest tile, for the tests. */
+  /* On a CPU only the smallest tiles are split, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->images || dyno_tile_is_rectangle (tile)
       || tile->kind == DYNO_TILE_LANES
       || (pass == DYNO_CONV2D_DGRAD && shape->stride_h * shape->stride_w > 1)
@@ -352,7 +355,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
 
 /* dx includes the slope where its sums are made, and all variants of one choice must write the same
  * values: they all follow the best guess.  Where the best guess makes sums, variants that cannot
- * are left out. */
+ * make them are left out. */
 static guint
 settle_norm (DynoConv2dVariant *variants, guint n)
 {
@@ -393,7 +396,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
                                     DYNO_CONV2D_MAX_VARIANTS - n);
           continue;
         }
-      /* Two workgroups per processor, and half and twice as many. */
+      /* Split counts for two workgroups per processor, and for half and twice that number. */
       guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
                       * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
       guint32 wanted = software ? 1 : MAX (1, (2 * processors + tiles / 2) / MAX (tiles, 1));
@@ -479,15 +482,15 @@ add_constants (const DynoConv2dShape *s, const DynoConv2dSizes *sizes, guint32 a
     [DYNO_CONV2D_TAP_STEP_H] = tap_step (s->stride_h, s->dilation_h),
     [DYNO_CONV2D_TAP_STEP_W] = tap_step (s->stride_w, s->dilation_w),
   };
-  /* A kernel has the constants of groups and dilation only where it uses them. */
+  /* A kernel gets the constants of groups and dilation only where it uses them. */
   guint n = s->groups > 1 || s->dilation_h > 1 || s->dilation_w > 1 ? DYNO_CONV2D_N_CONSTANTS
                                                                     : DYNO_CONV2D_BLOCK_C;
   for (guint i = 0; i < n; i++)
     dyno_kernel_spec_set (spec, i, values[i]);
 }
 
-/* Tiles that a workgroup of FIRST or STRIP makes one after the other, where tiles are enough for
- * that: it loads the weights once. */
+/* The number of tiles that a workgroup of FIRST or STRIP computes one after the other, if there are
+ * enough tiles: it then loads the weights once. */
 #define FIRST_TILES 8
 #define STRIP_TILES 32
 
@@ -506,7 +509,7 @@ shader_of (const DynoTile *tile, DynoConv2dPass pass)
   return shaders[pass];
 }
 
-/* The macros that only a kind of tile has. */
+/* The macros of only one kind of tile. */
 static void
 add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, guint32 phases,
           gboolean apart, DynoKernelSpec *spec)
@@ -598,7 +601,7 @@ gives_statistics (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoT
   return shape->fused.statistics && pass == DYNO_CONV2D_FORWARD && tile->kind != DYNO_TILE_LANES;
 }
 
-/* The workgroups of a pass that each make column sums of their own. */
+/* The number of workgroups of a pass that each make column sums of their own. */
 static guint32
 count_sums (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
             const DynoTile *tile)

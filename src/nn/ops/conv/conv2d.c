@@ -99,7 +99,7 @@ static const DynoOpClass bias_op = {
   .lower = dyno_conv2d_lower_bias,
 };
 
-/* The size of an output side; 0: the kernel does not fit. */
+/* The output's extent along an axis; 0: the kernel does not fit. */
 static guint32
 output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 dilation)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* conv_transpose: the data gradient of a convolution as a layer, by the kernels of conv2d.
+/* conv_transpose: the data gradient of a convolution as a layer, computed by the kernels of conv2d.
  *
- * x (N, H, W, C), weight (KH, KW, K, C), bias (K), y (N, OH, OW, K).  The convolution that is meant
- * reads y and makes x: its shape, the attributes of all nodes here, has h, w, c of y and oh, ow, k
- * of x.
+ * x (N, H, W, C), weight (KH, KW, K, C), bias (K), y (N, OH, OW, K).  The attributes of all nodes
+ * here are the shape of that convolution, which reads y and writes x: h, w, c are those of y, and
+ * oh, ow, k those of x.
  *     y[n][iy][ix][k] = bias[k] + sum over oy, ky, ox, kx, c with iy = oy s + ky d - p, ix likewise, of
  *                       x[n][oy][ox][c] * weight[ky][kx][k][c]
  *
- * Roles.  conv_transpose: inputs x, weight (compute type), bias (master, or NULL); output y; the
- * passes of conv2d.dgrad.
- *         conv_transpose.dgrad: inputs dy, weight, NULL; output dx, overwritten; those of conv2d.
+ * Roles.  conv_transpose: inputs x, weight (compute type), bias (master, or NULL); output y;
+ * lowered as conv2d.dgrad.
+ *         conv_transpose.dgrad: inputs dy, weight, NULL; output dx, overwritten; lowered as conv2d.
  *         The weight's gradient is a node conv2d.wgrad with inputs dy, x. */
 #include "conv2d-private.h"
 #include "ops.h"
@@ -30,7 +30,8 @@ static const DynoOpClass backward_class = {
   .flops = dyno_conv2d_flops,
 };
 
-/* The kernels of a forward pass overwrite: where dx has other contributors, it is added apart. */
+/* The kernels of a forward pass overwrite their output: where dx has other contributors, the result
+ * is added by a separate node. */
 static void
 append_data_gradient (DynoGraph *graph, DynoNode *node, DynoTensor *dy,
                       const DynoConv2dShape *shape)
@@ -79,7 +80,7 @@ static const DynoOpClass conv_transpose_class = {
   .flops = dyno_conv2d_flops,
 };
 
-/* The size of an output side; 0: there is none. */
+/* The output's extent along an axis; 0: it is invalid. */
 static guint32
 output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 dilation,
              guint32 more)
@@ -90,7 +91,7 @@ output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 
   return whole <= left_out || whole - left_out > G_MAXINT32 ? 0 : (guint32) (whole - left_out);
 }
 
-/* TRUE: the shape can be made; else the graph has failed. */
+/* TRUE: the shape is valid; else the graph has failed. */
 static gboolean
 check_shape (DynoGraph *graph, const char *name, const DynoConvTransposeParams *params,
              const DynoConv2dShape *shape)

@@ -9,9 +9,9 @@
  *     dw[ky][kx][c] += sum over n, oy, ox of
  *                       dy[n][oy][ox][c] * x[n][oy s + ky - p][ox s + kx - p][c]
  *
- * With a dilation d, strides are 1 and pads multiples of d: then a pixel meets only pixels of its own
- * phase, (y mod d, x mod d), and each phase of an image is convolved as an image of its own, without
- * dilation (depthwise.glsl).
+ * With a dilation d, strides are 1 and pads multiples of d: then a pixel is only combined with
+ * pixels of its own phase, (y mod d, x mod d), and each phase of an image is convolved as a
+ * separate image without dilation (depthwise.glsl).
  *
  * Roles and attributes as in conv2d.c; the gradient of the bias is conv2d's node.  The weight lies
  * as [kh][kw][c_p].  wgrad cuts the rows of dy into groups, whose sums are added up in a fixed
@@ -22,17 +22,17 @@
 #include "elementwise.h"
 #include <stddef.h>
 
-#define MOST_DILATION 64 /* beyond, phases are few pixels each */
-#define MAX_SIDE      7  /* of the kernel: wgrad holds a sum for each tap of a row */
-/* Taps whose weights, or whose sums in wgrad, an invocation has registers for, four channels
- * each. */
+#define MOST_DILATION 64 /* above it, each phase has only few pixels */
+#define MAX_SIDE      7  /* of the kernel; wgrad holds a sum for each tap of a row */
+/* The number of taps whose weights, or whose sums in wgrad, fit the registers of an invocation, for
+ * four channels each. */
 #define MOST_TAPS 10
 
 /* Invocations of a workgroup, workgroups in all, and the least and the most pieces of work per
  * invocation of wgrad (see types.glsl for the limits of a CPU underneath). */
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 32
-#define WIDEST_BYTES         512 /* of a pixel that a workgroup goes over */
+#define WIDEST_BYTES         512 /* largest part of a pixel for one workgroup */
 #define WORKGROUPS           1024
 #define WORKGROUPS_SOFTWARE  16
 #define LEAST_PIECES_WGRAD   2
@@ -44,8 +44,8 @@ typedef struct {
   DynoDtype type;
   guint32 band, strip;
   guint32 ahead;        /* rows whose loads are under way */
-  guint32 width, lanes; /* of a workgroup: groups of 4 channels, invocations that share one */
-  guint32 blocks;       /* of `width` */
+  guint32 width, lanes; /* of a workgroup: groups of 4 channels, invocations that share a group */
+  guint32 blocks;       /* number of parts of `width` groups */
   guint32 shared_bytes; /* of workgroup memory per invocation; 0: none */
   guint32 pieces, groups, per_group;
 } Cut;
@@ -153,9 +153,9 @@ even_band (guint32 rows, guint32 most)
   return (rows + bands - 1) / bands;
 }
 
-/* With few taps, several rows of y share the rows of x that they meet; with more taps, whose
- * weights do not fit the registers, a row of y goes over its rows of taps, and columns share loads.
- * A CPU takes long to compile unrolled code. */
+/* With few taps, several rows of y share the rows of x that they read; with more taps, whose
+ * weights do not fit the registers, a row of y iterates over its rows of taps, and columns share
+ * loads.  A CPU takes long to compile unrolled code. */
 static Cut
 cut_start (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
 {
@@ -272,9 +272,9 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   dyno_lowering_set_column_sums (lowering, y, &sums);
 }
 
-/* dx of a convolution with stride 1 is a convolution of dy with the weight turned round: its pads
- * reach as far past the end of the image as the original pads reach before its start.  The pads may
- * be below zero: the kernel's places wrap. */
+/* dx of a convolution with stride 1 is a convolution of dy with the flipped weight: its pads reach
+ * as far past the end of the image as the original pads reach before its start.  The pads may be
+ * negative: the kernel's unsigned positions wrap. */
 static DynoConv2dShape
 turned (const DynoConv2dShape *s)
 {
@@ -288,7 +288,8 @@ turned (const DynoConv2dShape *s)
   return t;
 }
 
-/* With other strides: a piece is the stride_h x stride_w pixels of dx that meet the same dy. */
+/* dx with other strides: a piece is the stride_h x stride_w pixels of dx that read the same pixels
+ * of dy. */
 static DynoDispatch *
 gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weight,
         guint32 *n_groups)
@@ -438,7 +439,7 @@ const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES] = {
   },
 };
 
-/* Phases of x and of y are the same ones. */
+/* The phases of x and of y are the same. */
 static gboolean
 has_phases (const DynoConv2dShape *s)
 {
@@ -456,7 +457,7 @@ serves (const DynoConv2dShape *s)
          && s->kernel_w <= MAX_SIDE;
 }
 
-/* torchvision's [c][1][kh][kw]: the axis of inputs needs no pad. */
+/* torchvision's [c][1][kh][kw]: the axis of inputs needs no padding. */
 static DynoParameterLayout
 layout (const DynoConv2dShape *s)
 {

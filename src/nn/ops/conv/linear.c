@@ -7,7 +7,7 @@
  *
  * Rows are the pixels of x, or, flattened, its samples: a row is then H*W*C_p long, the pads of its
  * channels included, and the weight lies as [H*W*C_p][out_p] with zero pad rows, so that flattening
- * moves no memory.  Roles as in conv2d.c; a layer without bias has none among its inputs. */
+ * moves no memory.  Roles as in conv2d.c; a layer without bias has a NULL input in its place. */
 #include "conv2d-private.h"
 #include "ops.h"
 

@@ -16,12 +16,12 @@
  *     dx[n][c] = w[c'] (1 - p)^g (1 + g p l / (1 - p)) (softmax (x[n])[c] - (c = c')) * norm * ...
  * Where the batch is mixed (mix.h), (c = targets[n]) becomes the mean of (c = targets[n]) and (c =
  * targets[n - 1]) by their shares in the step's input, and w[c'] the mean of their weights; the
- * metrics are of the target with the larger share.  A target before that is no class has no share.
+ * metrics are of the target with the larger share.  If the target of the sample before is not a
+ * class, its share is 0.
  * Inputs x, the logits (N, H, W, C), targets ((N, H, W) int32; NULL: random classes) and weights (C
  * + 1 floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).  n counts the
  * rows (N, H, W); the rows of a sample count as their mean.  Sums over n go to the step's output.
- * A target that is no class, or negative, counts as PyTorch's ignore_index: no loss and no
- * gradient. */
+ * A target outside [0, C) is treated as PyTorch's ignore_index: no loss and no gradient. */
 #include "loss.h"
 #include "elementwise.h"
 #include "intl.h"
@@ -105,12 +105,12 @@ const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS] = 
     .higher_is_better = TRUE,
     .selects_best = TRUE,
     .format = DYNO_METRIC_FRACTION },
-  { .name = "log_loss", /* of the class only, whatever the smoothing */
+  { .name = "log_loss", /* of the target class only, without the smoothing */
     .title = N_ ("Log loss"),
     .unit = "bits",
     .output = -1,
     .format = DYNO_METRIC_NUMBER },
-  { .name = "top5", /* where there are more classes */
+  { .name = "top5", /* only where there are more than five classes */
     .title = N_ ("Top-5 accuracy"),
     .unit = "",
     .output = -1,

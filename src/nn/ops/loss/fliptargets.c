@@ -7,8 +7,8 @@
 #include "ops.h"
 
 typedef struct {
-  guint32 negated; /* a bit per output */
-  float flip;      /* probability */
+  guint32 negated; /* one bit per output */
+  float flip;      /* probability of a flip */
 } FlipTargets;
 
 static void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Code shared by the losses.  The results of rows go through workspace, and one workgroup adds them
- * up in a fixed order: no atomics, equal bits for equal inputs.  The kernel over rows writes the
- * gradient, scaled by the loss scale over the step's divisor. */
+/* Code shared by the losses.  The results of rows are written to a workspace, and one workgroup
+ * adds them up in a fixed order: there are no atomics, and equal inputs give equal bits.  The
+ * kernel over rows writes the gradient, multiplied by the loss scale and divided by the step's
+ * divisor. */
 #include "loss.h"
 #include "elementwise.h"
 #include "metric.h"

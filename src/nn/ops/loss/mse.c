@@ -15,7 +15,8 @@
 #define MOST_PER_OUTPUT (DYNO_MAX_METRICS - 1)
 G_STATIC_ASSERT (MOST_PER_OUTPUT == 7);
 
-/* Declares a metric for each output; with only one output it would equal the metric of all. */
+/* Declares a metric for each output; with only one output that metric would equal the metric of all
+ * outputs. */
 static gboolean
 is_per_output (const DynoTensor *prediction)
 {

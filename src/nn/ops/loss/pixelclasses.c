@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* pixel_classes: the class of each pixel; pixel_counts: the pixels with each pair of target and
- * class.  Both read the logits (N, H, W, C), so that the host reads a byte a pixel, or one table a
- * batch, instead of them. */
+ * class.  Both read the logits (N, H, W, C), so that the host reads one byte per pixel, or one
+ * table per batch, instead of the logits. */
 #include "elementwise.h"
 #include "loss-push.h"
 #include "ops.h"
 
-#define MOST_TABLE   4096  /* counts in shared memory, 16 KiB: C <= 64 */
-#define MOST_LOOPS   32768 /* of an invocation: the software driver ends it after twice as many */
+#define MOST_TABLE 4096 /* counts in shared memory, 16 KiB: C <= 64 */
+/* of an invocation: the software driver ends loops after twice as many iterations */
+#define MOST_LOOPS   32768
 #define WORKGROUPS   1024
 #define SOFTWARE_WGS 16
 
-/* The constants of both kernels, which read the first samples, and the workgroups that they are to
- * have. */
+/* Sets the constants of both kernels, which read the first n_samples samples, and returns the
+ * number of workgroups. */
 static guint32
 fill_spec (DynoKernelSpec *spec, const DynoDeviceInfo *info, const DynoTensor *logits,
            guint32 n_samples)
@@ -74,7 +75,8 @@ dyno_pixel_classes (DynoGraph *graph, DynoTensor *logits, guint32 n_samples)
   classes = dyno_graph_tensor (graph, "classes", DYNO_DTYPE_U8, DYNO_SPACE_ARENA,
                                MIN (n_samples, logits->n), logits->h, logits->w, 1, 1);
   if (classes)
-    classes->size_bytes = (classes->size_bytes + 3) / 4 * 4; /* whole words are written */
+    /* whole words of 4 bytes are written */
+    classes->size_bytes = (classes->size_bytes + 3) / 4 * 4;
   if (classes)
     dyno_graph_node (graph, &classes_class, "classes", &logits, 1, &classes, 1, NULL, 0);
   return classes;

@@ -4,13 +4,14 @@
  *     batch = sum over n of loss[n] / sum over n of w[t[n]],  n over the pixels whose target t[n] is
  *     a class
  * With a focal loss as in crossentropy.c, and with a share of the Dice loss (ops.h), whose gradient
- * over the softmax p of a pixel is 2 I[c] / U[c]^2 - 2 / U[c] (c = t), over C, for the classes that
- * are there: one pass adds up I and U by workgroup and class, a workgroup a class joins them, and
- * the rows read the table.  crossentropy.c has a workgroup a row, which suits a thousand classes;
- * here an invocation has a row, and a workgroup adds up its rows, so that no memory is taken for
- * each pixel.  Inputs x (N, H, W, C), targets (N, H, W; NULL: random classes) and weights (C + 1
- * floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).  Dispatches: the
- * sums of weights (in training), the rows, and the sums of all to the step's output. */
+ * with respect to the softmax p of a pixel is (2 I[c] / U[c]^2 - 2 / U[c] (c = t)) / C for the
+ * classes that occur: one pass adds up I and U by workgroup and class, one workgroup per class
+ * joins them, and the rows read the table.  crossentropy.c has one workgroup per row, which suits a
+ * thousand classes; here one invocation has a row, and a workgroup adds up its rows, so that no
+ * memory is needed for each pixel.  Inputs x (N, H, W, C), targets (N, H, W; NULL: random classes)
+ * and weights (C + 1 floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).
+ * Dispatches: the sums of weights (in training), the rows, and the sums of all to the step's
+ * output. */
 #include "elementwise.h"
 #include "intl.h"
 #include "loss-push.h"
@@ -18,7 +19,8 @@
 #include "metric.h"
 #include "ops.h"
 
-#define MOST_LOOPS   32768 /* of an invocation: the software driver ends it after twice as many */
+/* of an invocation: the software driver ends loops after twice as many iterations */
+#define MOST_LOOPS   32768
 #define WORKGROUPS   1024
 #define SOFTWARE_WGS 16
 #define N_METRICS    2
@@ -56,7 +58,7 @@ bind (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch)
              DYNO_ACCESS_READ);
 }
 
-/* Returns the table by class. */
+/* Returns the table that the rows read, by class. */
 static DynoTensor *
 lower_dice (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *base, guint32 groups)
 {

@@ -5,7 +5,8 @@
  *     dgamma[c] += sum g * xhat                      (C)
  *     dx = gamma[c] * invstd[c] * (g - sum g / M - xhat * sum (g * xhat) / M)
  *     dresidual = g                                  (N, H, W, C), like dx
- * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, NULL where they are not wanted.
+ * The inputs are listed in batchnorm-private.h; outputs dx, dresidual, dgamma, dbeta, NULL where
+ * they are not wanted.
  *
  * Where both weight and bias are frozen: dx = gamma[c] * invstd[c] * g, with no sums.  Where only
  * one of them is frozen, the statistics are the batch's, and the sum for the frozen one goes to
@@ -34,8 +35,8 @@
 #include "batchnorm-push.h"
 #include <stddef.h>
 
-/* Cells of the gradient that an invocation of the kernel with max pooling takes, like the forward
- * pass. */
+/* Cells of the gradient that an invocation of the kernel with max pooling takes, as POOL_COLUMNS
+ * and POOL_ROWS in the forward pass. */
 #define UNPOOL_COLUMNS       2
 #define UNPOOL_ROWS          8
 #define UNPOOL_COLUMNS_APART 1
@@ -108,7 +109,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
   DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
                                                         x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
-  /* where rows are many, fewer at once, so that more invocations fit */
+  /* with many rows, fewer are loaded at once, so that more invocations run at a time */
   dyno_kernel_spec_macro (
       &spec, "UNROLL=%u",
       r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
@@ -133,7 +134,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
   DYNO_BIND (dispatch, DynoBatchNormReducePush, partials, partials, DYNO_ACCESS_WRITE);
 }
 
-/* A parameter's gradient; scratch for a frozen parameter. */
+/* The tensor for a parameter's gradient; a scratch tensor for a frozen parameter. */
 static void
 bind_sum (DynoLowering *lowering, DynoDispatch *dispatch, guint16 offset, DynoTensor *gradient,
           guint32 channels)
@@ -169,7 +170,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
 {
   const DynoNormBackward *attributes = node->attributes;
   DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X], *dx = node->outputs[DYNO_NORM_BACKWARD_DX];
-  /* dy includes the slope already */
+  /* dy already includes the slope */
   gboolean masked = attributes->mask_store || !reduced;
   DynoTensor *mask = masked ? NULL : node->inputs[DYNO_NORM_BACKWARD_MASK];
   DynoTensor *rematerialised = reduced ? NULL : dyno_lowering_get_rematerialised (lowering);
@@ -226,7 +227,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                dyno_access_sum (attributes->accumulate_residual));
 }
 
-/* The batch norm's own dx, and dx of the earlier batch norm whose output was added to its
+/* Computes the batch norm's own dx, and dx of the earlier batch norm whose output was added to its
  * output. */
 static void
 backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
@@ -346,7 +347,7 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
       r.groups = made.groups;
     }
   x = node->inputs[DYNO_NORM_BACKWARD_X];
-  r.rows = x->n * x->h * x->w; /* the rows that the means are taken over */
+  r.rows = x->n * x->h * x->w; /* the rows over which the means are taken */
   backward_lower_collect (lowering, node, &r, partials, sums);
   if (node->inputs[DYNO_NORM_BACKWARD_PAIR_X])
     backward_lower_pair (lowering, node, sums);
@@ -383,8 +384,8 @@ const DynoOpClass dyno_batch_norm_backward_op = { .name = "batch_norm_backward",
                                                   .lower = backward_lower,
                                                   .rematerialises = backward_rematerialises };
 
-/* The residual's share of the gradient: shares dy, masked in place or unchanged, or is memory that
- * the last kernel fills. */
+/* The residual's gradient: it shares dy, masked in place or unchanged, or is a new tensor that the
+ * last kernel fills. */
 static DynoTensor *
 backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
                    DynoNormBackward *attributes)
@@ -421,7 +422,8 @@ backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
   return dyno_graph_gradient_alias (graph, x, x);
 }
 
-/* Makes the mask, which the forward node writes from now on; NULL: the graph failed. */
+/* Makes the tensor of the mask, which the forward node writes from now on; NULL: the graph
+ * failed. */
 static DynoTensor *
 append_mask (DynoGraph *graph, DynoNode *node)
 {

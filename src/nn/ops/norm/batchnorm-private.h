@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of batch norm: its nodes, their attributes, the roles of their tensors, and the split
- * of sums over rows.
+/* The internal interface of batch norm: its nodes, their attributes, the roles of their tensors,
+ * and the split of sums over rows.
  *
  * dyno_batch_norm appends, in a training graph,
  *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the
- *   running statistics.  The node is never computed again, since the running statistics would move
- *   twice; its outputs are a few KiB.  With a third output, the table for kernels that make y in
- *   their loads (lib/gemm-load.glsl; of x's type, (1, 1, 4, cp)), it reads weight and bias too;
+ *   running statistics.  The node is never computed again, since it would update the running
+ *   statistics twice; its outputs are a few KiB.  With a third output, the table for kernels that
+ *   make y in their loads (lib/gemm-load.glsl; of x's type, (1, 1, 4, cp)), it reads weight and
+ *   bias too;
  *   batch_norm: y = activation? ((x - mean) * inverse deviation * weight + bias + residual?).  The
- *   node may be computed again: everything that it reads is kept or may be computed again too.
+ *   node may be computed again: all of its inputs are kept or may be computed again too.
  * In an evaluation graph, and where weight and bias are frozen, there is only the second node, and
  * it reads the running mean and variance.
  *
@@ -26,8 +27,8 @@ enum {
   DYNO_BATCH_NORM_X,
   DYNO_BATCH_NORM_WEIGHT, /* MASTER, F32 */
   DYNO_BATCH_NORM_BIAS,   /* MASTER, F32 */
-  DYNO_BATCH_NORM_MEAN,   /* of the batch; in evaluation, and frozen, the running mean, STATE */
-  /* 1 / sqrt (variance + eps) of the batch; in evaluation, and frozen, the running variance itself,
+  DYNO_BATCH_NORM_MEAN,   /* of the batch; in evaluation or frozen, the running mean, STATE */
+  /* 1 / sqrt (variance + eps) of the batch; in evaluation or frozen, the running variance itself,
    * STATE */
   DYNO_BATCH_NORM_SPREAD,
   DYNO_BATCH_NORM_RESIDUAL, /* NULL: none */
@@ -75,14 +76,14 @@ typedef struct {
   guint32 activation;  /* a DynoActivation; with a residual or a pool NONE or RELU */
   double parameter;    /* of the activation */
   DynoPoolWindow pool; /* kernel 0: no pooling; never with a residual */
-  /* added to the running variance.  A batch norm that makes the residual in the loads is never one
-   * by running statistics, so that its eps is in its inverse deviation already. */
+  /* added to the running variance.  A batch norm that computes the residual in the loads never uses
+   * running statistics, so its eps is already included in its inverse deviation. */
   double eps;
 } DynoBatchNormAttributes;
 
 typedef struct {
   double eps, momentum;
-  gboolean rectified; /* with a table: a ReLU or ReLU6 follows in the loads */
+  gboolean rectified; /* with a table: the readers apply ReLU or ReLU6 in their loads */
 } DynoBatchNormStatistics;
 
 /* inputs of a batch_norm_backward node */
@@ -101,7 +102,7 @@ enum {
   DYNO_NORM_BACKWARD_ADDED_BIAS,
   DYNO_NORM_BACKWARD_ADDED_MEAN,
   DYNO_NORM_BACKWARD_ADDED_INVSTD,
-  /* tensors of the batch norm whose gradient this node makes too, in the order of ADDED */
+  /* tensors of the batch norm whose dx this node computes too, in the order of ADDED */
   DYNO_NORM_BACKWARD_PAIR_X,
   DYNO_NORM_BACKWARD_PAIR_WEIGHT,
   DYNO_NORM_BACKWARD_PAIR_BIAS,
@@ -117,8 +118,9 @@ enum {
   DYNO_NORM_BACKWARD_DRESIDUAL,
   DYNO_NORM_BACKWARD_DGAMMA,
   DYNO_NORM_BACKWARD_DBETA,
-  DYNO_NORM_BACKWARD_SUMS,    /* where another node makes dx: the means that dx is computed from */
-  DYNO_NORM_BACKWARD_PAIR_DX, /* dx of the batch norm of PAIR_X */
+  /* where another node computes dx: the means from which it is computed */
+  DYNO_NORM_BACKWARD_SUMS,
+  DYNO_NORM_BACKWARD_PAIR_DX, /* dx of the batch norm whose input is PAIR_X */
   DYNO_NORM_BACKWARD_N_OUTPUTS
 };
 
@@ -130,14 +132,14 @@ typedef struct {
   gboolean accumulate, accumulate_residual;
   /* no other node reads dy: dy may be stored with the activation's slope applied */
   gboolean own_dy;
-  gboolean running;    /* frozen: uses the running statistics; never with max pooling */
+  gboolean running;    /* uses the running statistics, since it is frozen; never with max pooling */
   double eps;          /* added to the running variance */
   guint32 pair;        /* with DYNO_NORM_BACKWARD_PAIR_X: the activation after the sum of both */
   DynoPoolWindow pool; /* kernel 0: none */
   DynoTensor *y;       /* the tensor that can be rematerialised; NULL: none */
 } DynoNormBackward;
 
-/* rows that an invocation of a reduction loads at once, where rows are few */
+/* rows that an invocation of a reduction loads at once */
 #define DYNO_BATCH_NORM_ROWS            4
 #define DYNO_BATCH_NORM_FINISH_CHANNELS 8 /* of a workgroup that finishes a reduction */
 
@@ -152,8 +154,8 @@ typedef struct {
 #define DYNO_BATCH_NORM_ROUNDS 8
 
 /* Sets constants 0 to 2 of an applying kernel over count accesses of tensors like x, and returns
- * its workgroups.  An invocation stays with its channels, so the number of invocations is a
- * multiple of cvecs; each takes several rounds, so that the channels' values are loaded seldom. */
+ * its workgroups.  An invocation keeps to its channels, so the number of invocations is a multiple
+ * of cvecs; each takes several rounds, so that the channels' values are rarely loaded. */
 guint32 dyno_batch_norm_apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec,
                                         const DynoTensor *x, guint32 count, guint32 rounds);
 
@@ -165,8 +167,8 @@ guint32 dyno_batch_norm_pool_geometry (DynoLowering *lowering, DynoKernelSpec *s
                                        const DynoTensor *y, guint32 h, guint32 w, guint32 columns,
                                        guint32 rows);
 
-/* TRUE: the node normalises by running statistics, in evaluation and where it is frozen.  The
- * statistics of a batch are no parameter. */
+/* TRUE: the node normalises by running statistics, as in evaluation and where it is frozen.  Unlike
+ * the statistics of a batch, these are parameters. */
 static inline gboolean
 dyno_batch_norm_uses_running (const DynoNode *node)
 {

@@ -20,8 +20,8 @@
 #include <math.h>
 
 /* The momentum of the running statistics.  With several ranks, whose statistics are averaged, it is
- * that of as many updates: the kept share of the old statistics is the same as in one process that
- * adds up the ranks' batches. */
+ * the momentum of as many updates as there are ranks: the kept share of the old statistics is the
+ * same as in one process that processes the batches of all ranks one after the other. */
 static float
 find_momentum (DynoGraph *graph, double momentum)
 {
@@ -44,7 +44,7 @@ dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x)
   guint32 groups = MAX (1, wanted / r.blocks),
           batch = r.lanes * (software ? 8 : DYNO_BATCH_NORM_ROWS);
   guint32 batches = (r.rows + batch - 1) / batch;
-  /* whole batches, so that only the last group has odd rows */
+  /* whole batches of rows, so that only the last group has an incomplete batch */
   r.rows_per_group = (batches + groups - 1) / groups * batch;
   r.groups = (r.rows + r.rows_per_group - 1) / r.rows_per_group;
   return r;
@@ -123,7 +123,7 @@ dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
   *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
 }
 
-/* The groups' statistics of x; sets the members of r that describe the groups. */
+/* Computes the statistics of x by group; sets the members of r that describe the groups. */
 static DynoTensor *
 statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduction *r,
                      gboolean *are_sums)

@@ -34,7 +34,7 @@
 #define POOL_ROWS          8
 #define POOL_COLUMNS_APART 2
 #define ROWS_SOFTWARE      3
-/* invocations that keep a large card busy: strips get shorter where invocations are fewer */
+/* invocations that keep a large card busy: strips are shortened where there would be fewer */
 #define STRIPS (1 << 17)
 
 guint32
@@ -107,7 +107,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   if (argmax)
     dyno_kernel_spec_macro (&spec, "KEEP=1");
-  dyno_elementwise_count (lowering, x); /* the kernel's places fit 31 bits */
+  dyno_elementwise_count (lowering, x); /* the kernel's indices fit 31 bits */
   gboolean overlap = attributes->pool.kernel_h > attributes->pool.stride_h;
   guint32 groups = dyno_batch_norm_pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h,
                                                   y->w, overlap ? POOL_COLUMNS : POOL_COLUMNS_APART,
@@ -134,7 +134,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   DYNO_BIND (dispatch, DynoBatchNormPoolPush, winners, winners, DYNO_ACCESS_WRITE);
 }
 
-/* The mask that this pass writes; none when y is computed again. */
+/* Binds the mask that this pass writes; there is none when y is computed again. */
 static DynoTensor *
 forward_mask (DynoLowering *lowering, const DynoNode *node)
 {

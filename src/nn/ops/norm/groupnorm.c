@@ -17,7 +17,7 @@
 #define EPSILON              1e-5
 #define INVOCATIONS          512
 #define INVOCATIONS_SOFTWARE 64
-/* accesses of an invocation in one of its two passes, less than llvmpipe's limit of a loop */
+/* accesses of an invocation in one of its two passes, less than llvmpipe's loop limit */
 #define MOST_ACCESSES 16384
 
 typedef struct {
@@ -37,7 +37,7 @@ set_shape (DynoKernelSpec *spec, const DynoTensor *x, guint32 groups)
   dyno_kernel_spec_set (spec, DYNO_GROUP_NORM_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
 }
 
-/* Invocations of a group's workgroup; a CPU has more of them where the group is large. */
+/* The number of invocations of a group's workgroup; on a CPU large groups get more of them. */
 static guint32
 choose_local (DynoLowering *lowering, const DynoTensor *x, guint32 groups)
 {

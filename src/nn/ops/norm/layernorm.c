@@ -18,8 +18,8 @@
 #define EPSILON              1e-5
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 64
-#define MOST_WIDTH           32   /* invocations of a row */
-#define WORKGROUPS           1024 /* that keep a large card busy */
+#define MOST_WIDTH           32   /* invocations per row */
+#define WORKGROUPS           1024 /* workgroups that keep a large card busy */
 #define WORKGROUPS_SOFTWARE  4
 #define LEAST_ROWS           4 /* least rows per invocation */
 
