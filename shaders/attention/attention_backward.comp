@@ -1,6 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Gradients of q, or with KEYS=1 those of k and v, in two passes so that each row has one writer.
+/* Gradients of q, or with KEYS=1 gradients of k and v: two passes, so that each row has one writer.
  * With p[t][u] = exp2 (SCALE q[t] . k[u] - sums[t]), computed again, and delta[t] = dy[t] . y[t]:
  *     ds[t][u] = p[t][u] (dy[t] . v[u] - delta[t]) / sqrt (HEAD_DIM)
  *     dq[t] = sum over u of ds[t][u] k[u]
@@ -16,7 +16,7 @@
 #endif
 #include "attention.glsl"
 
-/* The tiles of the scores (q, k) and those of their gradients (dy, v). */
+/* The tiles for the scores (q, k) and the tiles for their gradients (dy, v). */
 #define OWN_A   0
 #define OWN_B   (OWN * PITCH)
 #define OTHER_A (2 * OWN * PITCH)
@@ -25,7 +25,7 @@
 
 DYNO_PUSH (DynoAttentionBackwardPush, p);
 
-/* The queries' tile and dy's. */
+/* The tile of the queries and the tile of dy. */
 void
 load_queries (uint a, uint b, uint rows, uint n, uint head, uint row0)
 {
@@ -58,7 +58,7 @@ run (uint n, uint head, uint row0, uint valid)
       const uvec4 t = query0 + x + LOCAL_X * uvec4 (0, 1, 2, 3);
       const bvec4 past = greaterThanEqual (t, uvec4 (T));
       vec4 scores[ROWS], gradients[ROWS], sums, deltas;
-      barrier (); /* the tiles before have been read */
+      barrier (); /* the previous tiles have been read */
       load_queries (OTHER_A, OTHER_B, OTHERS, n, head, query0);
       [[unroll]] for (uint j = 0; j < 4; j++)
         {
@@ -86,7 +86,7 @@ run (uint n, uint head, uint row0, uint valid)
   rows_store (p.dqkv, first + PART_V * pitch, 3 * pitch, row0, dv);
 }
 #else
-/* The sum over the tile of dy times y, of the row of the sums with index i. */
+/* The dot product of dy and y for row i of the invocation's own rows, dy from the tile. */
 float
 row_delta (uint i, uint n, uint head, uint row0)
 {
@@ -123,7 +123,7 @@ run (uint n, uint head, uint row0, uint valid)
       const bvec4 past =
           greaterThanEqual (key0 + x + LOCAL_X * uvec4 (0, 1, 2, 3), uvec4 (valid));
       vec4 scores[ROWS], gradients[ROWS];
-      barrier (); /* the tiles before have been read */
+      barrier (); /* the previous tiles have been read */
       load_keys (OTHER_A, OTHER_B, OTHERS, n, head, key0);
       barrier ();
       tile_scores (OWN_A, OTHER_A, scores);

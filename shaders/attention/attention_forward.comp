@@ -1,9 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y = softmax (q k^T / sqrt (HEAD_DIM)) v of each head; qkv (N, T, 3, HEADS, HEAD_DIM), y
- * (N, T, HEADS, HEAD_DIM).  The softmax is made while the keys pass by: sums are of exponentials
- * above the largest score so far, and are scaled when a larger one comes.  KEEP=1 keeps the base-2
- * logarithm of the sum of each row's exponentials.  LENGTHS=1: only the keys that count. */
+ * (N, T, HEADS, HEAD_DIM).  The softmax is computed in one pass over the keys: the sums are of
+ * exponentials relative to the largest score so far, and are rescaled when a larger score occurs.
+ * KEEP=1 stores the base-2 logarithm of the sum of each row's exponentials.  LENGTHS=1: only the
+ * keys that count are used. */
 #include "types.glsl"
 #include "attention-push.h"
 #define TILE_ROWS (OWN + 2 * OTHERS)

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* attention_backward.comp with matrix units: the same two passes, and the same own rows and others.
- * Each fragment of 16 others goes through all products by itself, since the sums of exponentials
- * are known. */
+/* attention_backward.comp with matrix units: the same two passes, and the same own rows and rows of
+ * the other side.  Each fragment of 16 rows of the other side goes through all products separately,
+ * since the sums of exponentials are known. */
 #include "types.glsl"
 #include "attention-push.h"
 #ifdef KEYS
@@ -12,7 +12,7 @@
 #endif
 #include "attention-matrix.glsl"
 
-/* The tiles of the scores (q, k) and those of their gradients (dy, v). */
+/* The tiles for the scores (q, k) and the tiles for their gradients (dy, v). */
 #define OTHER_A 0
 #define OTHER_B TILE
 #define COLUMNS (OTHERS / 16)
@@ -20,7 +20,7 @@
 
 DYNO_PUSH (DynoAttentionBackwardPush, p);
 
-/* Sums and deltas of the queries: of own rows, or of the others. */
+/* Sums and deltas of the queries, which are the own rows or the rows of the other side. */
 #ifdef KEYS
 #define QUERIES OTHERS
 #else
@@ -31,7 +31,8 @@ shared float deltas_shared[QUERIES];
 
 MATRIX_A own_a[FRAGMENTS][STEPS], own_b[FRAGMENTS][STEPS];
 
-/* Where a head's rows lie: their buffer, the first one's chunk, and chunks from row to row. */
+/* The location of a head's rows: their buffer, the chunk of the first row, and the chunks from row
+ * to row. */
 struct Rows {
   uint64_t source;
   uint first, pitch;
@@ -67,7 +68,7 @@ load_own (Rows a, Rows b, uint row0)
       LOAD_OWN (own_b[i][step], 0, i, step);
 }
 
-/* Scores, and gradients of probabilities, of the own rows and 16 others. */
+/* Scores, and gradients of probabilities, of the own rows and 16 rows of the other side. */
 void
 multiply_both (uint j, out MATRIX_C scores[FRAGMENTS], out MATRIX_C gradients[FRAGMENTS])
 {
@@ -94,7 +95,7 @@ put_weights (uint i, uint column, MATRIX_C weights)
   MATRIX_STORE_ROWS (rounded, tile, WEIGHTS_AT + i * 16 * WEIGHTS_PITCH + column, WEIGHTS_PITCH);
 }
 
-/* sums += the weights at chunk `column` times 16 rows of the others' tile at `at`. */
+/* sums += the weights at chunk `column` times 16 rows of the other side's tile at `at`. */
 void
 multiply_weights (uint column, uint at, uint j, inout MATRIX_C sums[FRAGMENTS][STEPS])
 {
@@ -178,10 +179,10 @@ run (uint n, uint head, uint row0, uint valid)
   rows_store (p.dqkv, first + PART_V * pitch, 3 * pitch, row0, valid, dv);
 }
 #else
-/* 0 for the keys that count of the fragment of keys in which the last one lies */
+/* for the fragment with the last key that counts: 0 for the keys that count */
 shared float edge_shared[16];
 
-/* The products of own rows of dy and y, summed up: to shared memory and for the other pass. */
+/* The dot products of own rows of dy and y, written to shared memory and for the other pass. */
 void
 make_deltas (uint n, uint head, uint row0)
 {

@@ -15,7 +15,7 @@ DYNO_PUSH (DynoAttentionPush, p);
 /* Largest scores of 16 rows, as fp32 in place of a subgroup's weights, and those of whole rows. */
 #define SCORES_PITCH 5
 shared float most_shared[SUBGROUPS * 16];
-/* 0 for the keys that count of the fragment of keys in which the last one lies */
+/* for the fragment with the last key that counts: 0 for the keys that count */
 shared float edge_shared[16];
 
 /* The largest value of each row, in all elements of the row. */
@@ -25,7 +25,7 @@ row_most (uint i, MATRIX_C x)
   const uint lane = gl_SubgroupInvocationID, row = lane / 2,
              at = WEIGHTS_AT + i * 16 * WEIGHTS_PITCH,
              half_row = at + row * SCORES_PITCH + lane % 2 * 2;
-  subgroup_wait (); /* the weights before have been read */
+  subgroup_wait (); /* the previous weights have been read */
   MATRIX_STORE_ROWS (x, tile, at, SCORES_PITCH);
   subgroup_wait ();
   const vec4 four = max (uintBitsToFloat (tile[half_row]), uintBitsToFloat (tile[half_row + 1]));
@@ -51,7 +51,7 @@ main ()
   const bool busy = row0 + gl_SubgroupID * ROWS < T; /* the subgroup has rows */
   const MATRIX_B ones = MATRIX_B (float16_t (1.0));
   MATRIX_A queries[FRAGMENTS][STEPS];
-  /* the total is that of the row in each of its elements */
+  /* each element of the row has the row's total */
   MATRIX_C sums[FRAGMENTS][STEPS], most[FRAGMENTS], total[FRAGMENTS];
 
   tile_load (0, OWN, p.qkv, first + PART_Q * HEADS * CHUNKS, pitch, row0);
@@ -72,7 +72,7 @@ main ()
 
   for (uint key0 = 0; key0 < valid; key0 += OTHERS)
     {
-      barrier (); /* the tiles before have been read */
+      barrier (); /* the previous tiles have been read */
       tile_load (KEYS, OTHERS, p.qkv, first + PART_K * HEADS * CHUNKS, pitch, key0);
       tile_load (VALUES, OTHERS, p.qkv, first + PART_V * HEADS * CHUNKS, pitch, key0);
       barrier ();

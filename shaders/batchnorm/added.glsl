@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The residual that is added to y, with ADDED: a tensor of y's shape (1), or the output of a batch
- * norm of such a tensor, made in the loads by statistics of the batch (2).  Include after
+ * norm of such a tensor, computed in the loads from the statistics of the batch (2).  Include after
  * lanes.glsl, batchnorm-push.h and the declaration of p. */
 #ifndef DYNO_BATCHNORM_ADDED_GLSL
 #define DYNO_BATCHNORM_ADDED_GLSL

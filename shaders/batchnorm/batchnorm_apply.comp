@@ -1,10 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = (x - mean) * gamma * invstd + beta [+ residual with ADDED, added.glsl], y = f (y) with ACTIVATION;
- * (N, H, W, C) all.  VARIANCE=1: spread is a variance, not 1 / sqrt (variance + EPSILON).  MASK=1
- * also writes a bit for each element of y that is above zero (mask.glsl), for ROWS rows; an
- * invocation then takes four rows at a time.  An invocation keeps to its channels: STRIDE is a
- * multiple of CVECS. */
+/* y = (x - mean) * gamma * invstd + beta [+ residual with ADDED, added.glsl], y = f (y) with
+ * ACTIVATION; (N, H, W, C) all.  VARIANCE=1: spread is a variance, not 1 / sqrt (variance +
+ * EPSILON).  MASK=1 also writes a bit for each element of y that is above zero (mask.glsl), for
+ * ROWS rows; an invocation then takes four rows at a time.  An invocation keeps to its channels:
+ * STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION

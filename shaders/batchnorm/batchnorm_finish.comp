@@ -1,11 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and
- * moves the running statistics: running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance
+ * updates the running statistics: running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance
  * unbiased; where either is not finite, the channel's running statistics stay unchanged, since one
- * outlier would affect every later validation.  Invocation (i, j): channel i of 8, every LOCAL_Y-th
- * group, ROUNDS of them, which it loads at once, since memory latency dominates the time.  The
- * order of the sums is fixed.
+ * outlier would affect every later validation.  Invocation (i, j) takes channel i of 8 and every
+ * LOCAL_Y-th group, ROUNDS of them, which it loads at once, since memory latency dominates the
+ * time.  The order of the sums is fixed.
  *
  * With SUMS the groups come from a convolution's epilogue instead: sums of the distances to the
  * running mean, and of their squares (gemm-statistics.glsl); of the distances to 0 where that mean
@@ -41,7 +41,7 @@ DYNO_BUFFER_INOUT (Running, float, 4);
 DYNO_BUFFER_IN (Parameters, float, 4);
 DYNO_BUFFER_OUT (Table, TableValue, 2);
 
-#define MOST_FACTOR 65504.0 /* of fp16 */
+#define MOST_FACTOR 65504.0 /* largest finite number of fp16 */
 
 /* The mean distance of x to its mean over the elements that the ReLU keeps, where x is distributed
  * normally: with t = beta / |gamma| the elements z = (x - mean) * invstd with sign (gamma) z > -t,
@@ -88,8 +88,8 @@ table_put (uint lane, uint place, uint channel, float mean, float invstd, float 
 #endif
   float shift = beta - (mean - near) * rounded;
 #ifdef RECTIFIED
-  /* The rounding of the factor is an error that all elements of a channel share; the shift makes up
-   * for it in the mean. */
+  /* The rounding of the factor is an error that all elements of a channel share; the shift
+   * compensates for it in the mean. */
   if (abs (factor) < MOST_FACTOR)
     shift += (factor - rounded) * kept_distance (invstd, gamma, beta);
 #endif

@@ -5,7 +5,7 @@
  * mean (dy), then mean (dy * xhat), over n, h, w.  SLOPE_X=1 and SLOPE_MASK=1 are as in
  * batchnorm_reduce.  RESIDUAL=1 writes that dy to dresidual, RESIDUAL=2 adds it there.
  * ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.  dx may be dy's own memory.  STRIDE is a multiple
- * of CVECS.  VARIANCE=1: by running statistics, which do not depend on x: p.invstd holds the
+ * of CVECS.  VARIANCE=1: with running statistics, which do not depend on x, p.invstd holds the
  * variance, and dx = gamma * invstd * dy.  REMATERIALISE=1 writes the dropped y again from x, where
  * no reducing pass does so, with ADDED and the residual (added.glsl), then ACTIVATION; dy then
  * already includes the slope. */

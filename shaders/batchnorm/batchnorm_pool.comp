@@ -10,8 +10,8 @@
  *
  * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is
  * loaded and normalised once, and reduced to the largest value of each window's columns; the row
- * that the next windows share stays in registers in that form.  A place outside x is loaded from
- * the edge, which is a place of the same window, so it needs no test. */
+ * that the next windows share stays in registers in that form.  A position outside x is loaded from
+ * the edge, which is a position of the same window, so no bounds check is needed. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -81,7 +81,7 @@ quad_bits (uvec4 words, uint j)
 #endif
 }
 
-/* Makes every NaN a positive one. */
+/* Makes the sign of every NaN positive. */
 uvec4
 nan_positive (uvec4 words)
 {
@@ -94,8 +94,8 @@ nan_positive (uvec4 words)
 #endif
 }
 
-/* Integers in the order of the activations as stored in y; made from bits, since compilers leave
- * out a rounding to half and back. */
+/* Integers in the order of the activations as stored in y.  They are computed from bits, since
+ * compilers leave out a rounding to half and back. */
 ivec4
 order_of (uvec4 bits, uint low)
 {
@@ -181,7 +181,7 @@ row_places (uint shift[ACROSS], uint h, uint r)
   return places;
 }
 
-/* The largest values of a row of x for each of the windows. */
+/* The largest value of a row of x in each of the windows. */
 Row
 row_reduce (Access x, Places places)
 {
@@ -214,7 +214,7 @@ row_reduce (Access x, Places places)
   return row;
 }
 
-/* The row with places counted from the windows below. */
+/* The row, with positions counted from the windows below. */
 Row
 row_raise (Row row)
 {

@@ -52,8 +52,8 @@ main ()
     {
       uint at_row = (first + lane) * CVECS + column;
       shift = lanes_load (p.x, at_row);
-      /* the first value is included again, at a distance of 0: whole batches wait for memory less
-       * often */
+      /* the first value is included again, with distance 0, so that batches are whole and wait for
+       * memory less often */
       uint n = 0;
       for (; n + UNROLL <= own_rows; n += UNROLL)
         {

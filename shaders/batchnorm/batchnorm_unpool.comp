@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dx = gamma * invstd * (g - mean (g) - xhat * mean (g * xhat)), where g (N, H, W, C) gathers dy
  * (N, OH, OW, C) from the windows whose largest value lies at this pixel (batchnorm_pool keeps the
- * place).  A cell is STEP x STEP pixels; WINDOWS windows per axis reach into it, the first one
- * FIRST after the cell's own number.  An invocation goes down a strip of ROWS x COLUMNS cells, so
- * that it loads a window once; COLUMNS divides the cells of a row.  All loads of a row of cells
- * come before the first use.  WHOLE=1: no cell reaches past the edge.  Sums are in scan order of
- * the windows.  ACCUMULATE=1 adds to dx.  dx may lie over x: an invocation loads no pixel but its
- * own.  STRIDE is as in batchnorm_apply. */
+ * place).  A cell is STEP x STEP pixels; WINDOWS windows per axis reach into it, and the index of
+ * the first one is the cell's index plus FIRST.  An invocation goes down a strip of ROWS x COLUMNS
+ * cells, so that it loads a window once; COLUMNS divides the cells of a row.  All loads of a row of
+ * cells come before the first use.  WHOLE=1: no cell reaches past the edge.  Sums are in scan order
+ * of the windows.  ACCUMULATE=1 adds to dx.  dx may overwrite x: an invocation loads only its own
+ * pixels.  STRIDE is as in batchnorm_apply. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -26,7 +26,7 @@ DYNO_BUFFER_IN (Bytes, uint, 4);
 #define CELLS_W  ((W + STEP - 1) / STEP)
 #define STRIPS_H ((CELLS_H + ROWS - 1) / ROWS)
 #define STRIPS_W (CELLS_W / COLUMNS)
-/* windows that reach into a row of the strip's cells, in a row */
+/* windows side by side that reach into a row of the strip's cells */
 #define ACROSS   (COLUMNS + WINDOWS - 1)
 #define PIXELS_W (COLUMNS * STEP)
 

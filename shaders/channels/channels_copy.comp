@@ -1,10 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Copies runs of channels: target[pixel][c] = source_r[pixel][c - start_r + offset_r] for c from
- * start_r to end_r, for each of RUNS runs r; zero in the other channels of the range, FIRST and RANGE
- * in accesses of a pixel.  Run 0 is given by START, OFFSET and PITCH; every other run is a whole
- * source and starts where the run before it ends.  ALIGNED=1: runs start, and all but the last one
- * end, at accesses of the target and of their source.  ACCUMULATE=1 adds to the target. */
+ * start_r to end_r, for each of RUNS runs r; zero in the other channels of the range, FIRST and
+ * RANGE in accesses of a pixel.  Run 0 is given by START, OFFSET and PITCH; every other run is a
+ * whole source and starts where the previous run ends.  ALIGNED=1: runs start, and all but the last
+ * one end, at accesses of the target and of their source.  ACCUMULATE=1 adds to the target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "channels-push.h"
@@ -38,7 +38,8 @@ struct Run {
   uint start, end, offset, pitch;
 };
 
-/* The run that holds channel c of the target, or ends before it, or starts after it. */
+/* The run that holds channel c of the target; if none does, a run that ends before c or starts
+ * after it. */
 Run
 find_run (uint c)
 {

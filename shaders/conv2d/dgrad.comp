@@ -4,15 +4,16 @@
  *     where y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W
  * (ky and kx times the dilation; k of c's block)
  *
- * With strides, a phase is (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same
- * taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a *
- * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K), and
+ * With strides, a phase is (y mod STRIDE_H, x mod STRIDE_W); the same taps apply to all pixels of
+ * one phase, so that nothing is multiplied by zero.  In a phase, pixel (i, j) and tap (first + a *
+ * STRIDE) read oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K), and
  * the taps' weights, transposed.  A phase without taps writes zeros.  ALONE: only the first phase
  * has taps, and its workgroups write the zeros of the other phases.  DILATED: the taps of a phase
- * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: makes the sums for the batch norm before,
- * norm.glsl; its groups count the tiles of a phase, then phases.  ADD_STEP_H, ADD_STEP_W: the
- * pixels of p.added are added instead of the target's present values (geometry.glsl).  BIAS: a bias of
- * C values is added, since this is the forward pass of a transposed convolution. */
+ * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: makes the sums for the preceding batch
+ * norm (norm.glsl); its groups are numbered by the tiles of a phase, then by phases.  ADD_STEP_H,
+ * ADD_STEP_W: the pixels of p.added are added instead of the target's present values
+ * (geometry.glsl).  BIAS: a bias of C values is added, since this is the forward pass of a
+ * transposed convolution. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -57,13 +58,13 @@ uint taps_h, taps_w;
 uint rows;
 Walk walk; /* position of this invocation's chunk column */
 #ifdef LANES
-Walk walk_a;    /* all rows are at the same chunk */
+Walk walk_a;    /* all rows have the same chunk */
 Walk walk_step; /* a K tile */
 #else
 #define walk_a walk
 #endif
 int base[A_LOADS];
-ivec2 window[A_LOADS]; /* oy and ox at tap 0 */
+ivec2 window[A_LOADS]; /* oy and ox for tap 0 */
 
 GemmChunk
 gemm_a (uint i)
@@ -285,7 +286,8 @@ count_steps (uint first, uint end, uint stride)
 }
 
 #if DILATED
-/* The first tap that a phase (pad included) meets; where it meets none, a tap past the last one. */
+/* The first tap that applies to a phase (pad included); if none applies, a tap past the last
+ * one. */
 uint
 first_tap (uint phase, uint dilation, uint stride, uint step, uint taps)
 {
@@ -300,7 +302,7 @@ void
 main ()
 {
   bool some = tile_find (tile_row, tile_column);
-  /* The phase that begins with the first tap has most taps. */
+  /* The phase that begins with the first tap has the most taps. */
   phase_y = (tile_phase / STRIDE_W + STRIDE_H - PAD_H % STRIDE_H) % STRIDE_H;
   phase_x = (tile_phase % STRIDE_W + STRIDE_W - PAD_W % STRIDE_W) % STRIDE_W;
   pixels_h = STRIDE_H == 1 ? H : count_steps (phase_y, H, STRIDE_H);

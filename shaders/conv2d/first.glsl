@@ -3,12 +3,12 @@
  * matrix units, without gathering.
  *
  * A patch of the image lies in shared memory, CHANNELS = 8 / STRIDE_W channels per pixel, so that
- * the windows of neighbouring outputs begin 16 bytes apart: 16 outputs side by side meet a row of
- * taps as a 16 x 16 fragment whose rows overlap in memory.  Elements of a fragment beyond the row
- * of taps are multiplied by weights that are zero.
+ * the windows of neighbouring outputs begin 16 bytes apart: the inputs of 16 outputs side by side
+ * for a row of taps are a 16 x 16 fragment whose rows overlap in memory.  Elements of a fragment
+ * beyond the row of taps are multiplied by weights that are zero.
  *
  * Macros by the kernel's spec:
- *   CHANNELS   kept per pixel
+ *   CHANNELS   channels per pixel in the patch
  *   SLICES     fragments of a row of taps: KW * CHANNELS / 16, rounded up
  *   TAPS_H, TAPS_W, STEP_H, STEP_W   kernel and strides, for the sizes of shared memory
  *   TILE_H, TILE_W   outputs of a tile, BM together; TILE_W a multiple of 16 */

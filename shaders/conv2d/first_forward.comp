@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y of a convolution of at most four channels; see first.glsl.  A workgroup keeps the weights in
- * shared memory and makes one tile of outputs after the other. */
+ * shared memory and computes one tile of outputs after the other. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0

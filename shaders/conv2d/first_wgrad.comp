@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The weight's gradient of a convolution of at most four channels; see first.glsl.  A workgroup
  * goes over K_SPLIT tiles of outputs and keeps the sums of all taps: a subgroup has one row of
- * taps.  z counts splits, whose partial sums reduce.comp adds up; with one split (ACCUMULATE) the
- * sums are added to the gradient here. */
+ * taps.  The grid's z counts splits, whose partial sums reduce.comp adds up; with one split
+ * (ACCUMULATE) the sums are added to the gradient here. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -75,7 +75,7 @@ gemm_store (uint column, vec4 v)
     v += sums.v[at];
   sums.v[at] = v;
 #if CHANNELS == 4
-  /* The rows of pad lanes are written too, since partial sums are added up whole. */
+  /* The rows of pad lanes are written too, since whole partial sums are added up. */
   if (ACCUMULATE == 0)
     sums.v[at + K] = vec4 (0.0);
 #endif

@@ -14,8 +14,9 @@
 #define HALVES_APART (FEW && HALF)
 #include "gemm.glsl"
 
-/* LANES: a CPU takes about a second to compile a kernel, as long as many steps of training.  So the
- * sizes are arguments there: one kernel serves all batches, and most layers of a network. */
+/* LANES: a CPU takes about a second to compile a kernel, as long as many steps of training.  So
+ * with LANES the sizes are push constants: one kernel serves all batches, and most layers of a
+ * network. */
 #ifdef LANES
 #define N       p.n
 #define H       p.h
@@ -128,8 +129,8 @@ few_row (uint index, out uint row)
 DYNO_BUFFER_IN (FewTaps, u32vec2, 8);
 #endif
 
-/* The chunk of taps (y, x) and the next in x, where `at` is the input position of the first; x_tap
- * shows whether there is a next one. */
+/* The chunk of tap (y, x) and the next tap in x, where `at` is the input position of the first;
+ * x_tap shows whether there is a next tap. */
 GemmChunk
 few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 {
@@ -192,10 +193,11 @@ taps_trips (uint chunks)
 }
 #endif
 
-/* The position of a row that is in no matrix: far outside of every image. */
+/* The position of a row that does not exist: far outside of every image. */
 #define NOWHERE (-0x40000000)
 
-/* PHASES: products of a strided dgrad, the longest first; TILES counts the tiles of one product. */
+/* PHASES: the number of products of a strided dgrad, the longest first; TILES: the tiles of one
+ * product. */
 #ifndef PHASES
 #define PHASES 1
 #endif
@@ -204,11 +206,11 @@ taps_trips (uint chunks)
 #endif
 uint tile_phase;
 
-/* First row and column of the workgroup's tile, and its phase; FALSE when the grid was folded and
- * the workgroup has no tile.  Tiles of the same rows run side by side, and so do the tiles of all
- * phases: the gathered side is read from memory once and then from the cache, and short products,
- * which wait for memory, run beside long ones.  PHASES_APART, for few tiles: the phases run one
- * after the other, so that the last one is short. */
+/* The first row and column of the workgroup's tile, and its phase; FALSE when the grid was folded
+ * and the workgroup has no tile.  Tiles of the same rows run side by side, and so do the tiles of
+ * all phases: the gathered side is read from memory once and then from the cache, and short
+ * products, which wait for memory, run beside long ones.  PHASES_APART, for few tiles: the phases
+ * run one after the other, so that the last one is short. */
 bool
 tile_find (out uint row, out uint column)
 {
@@ -224,7 +226,7 @@ tile_find (out uint row, out uint column)
   return index < TILES * PHASES;
 }
 
-/* A position on the K axis of taps and channels: (y, x) counts taps, c chunks of a tap's
+/* A position on the K axis of taps and channels: (y, x) is the tap, c the chunk of the tap's
  * channels. */
 struct Walk {
   uint y, x, c;
@@ -238,8 +240,8 @@ walk_start (uint index, uint chunks, uint width)
   return Walk (tap / width, tap % width, index % chunks);
 }
 
-/* Advances by `step`, a position (LANES: made before the loop; else of a constant number of chunks,
- * so that no divisions are needed). */
+/* Advances by `step`, a position, so that no divisions are needed (with LANES it is computed before
+ * the loop; else it has a constant number of chunks). */
 void
 walk_add (inout Walk walk, Walk step, uint chunks, uint width)
 {
@@ -271,7 +273,8 @@ pixel_at (uint index, uint height, uint width)
   return uvec3 (index / (height * width), index / width % height, index % width);
 }
 
-/* Advances by so many pixels; the digits of the step are known, and one carry for each suffices. */
+/* Advances by a number of pixels; the components of the step are known, and one carry for each
+ * suffices. */
 void
 pixel_add (inout uvec3 pixel, uvec3 step, uint height, uint width)
 {
@@ -288,7 +291,7 @@ pixel_add (inout uvec3 pixel, uvec3 step, uint height, uint width)
     }
 }
 
-/* The beginning of the row last passed to gemm_row, in groups of four elements. */
+/* The offset of the row last passed to gemm_row, in groups of four elements. */
 uint store_row;
 
 /* SPLIT, in forward and dgrad: the K axis is cut into parts of K_SPLIT, counted by z, and each part
@@ -321,7 +324,7 @@ split_end (uint depth)
 #ifdef ADD_STEP_H
 #define ADDS true
 
-/* at: place in the target, counted in four columns; FALSE: nothing is added there. */
+/* at: index in the target, in units of four columns; FALSE: nothing is added there. */
 bool
 added_at (uint at, out uint from)
 {
@@ -435,7 +438,7 @@ norm_load4 (uint64_t address, uint at)
 #endif
 
 #if AFFINE
-/* Four columns of a row through the batch norm. */
+/* Applies the batch norm to four columns of a row. */
 void
 store_affine4 (uint at, vec4 v, AffineColumns columns)
 {
@@ -454,7 +457,7 @@ store_affine4 (uint at, vec4 v, AffineColumns columns)
 #endif
 
 #if NORM
-/* The mask's bits for the four or eight columns at `at`, which counts in four columns. */
+/* The mask's bits for the four or eight columns at `at`, in units of four columns. */
 uint
 norm_mask (uint at)
 {

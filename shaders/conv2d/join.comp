@@ -63,7 +63,7 @@ apply (uint i, inout vec4 sum[VECTORS])
 }
 #endif
 
-/* The place of the added values for 16 bytes of y; FALSE: nothing is added. */
+/* The index of the added values for 16 bytes of y; FALSE: nothing is added. */
 bool
 old_at (uint i, out uint from)
 {

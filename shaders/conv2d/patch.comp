@@ -4,13 +4,13 @@
  * (KH = 2 PAD_H + 1, KW likewise), by patches in shared memory (gemm-patch.glsl).
  *
  * Rows of the product are positions on a line: image after image, row after row, W pixels and PAD_W
- * zeros, H rows and PAD_H rows of zeros.  On this line every tap is a fixed step away, since the
- * end of a row lies left of the next row.  Results at positions that are no pixels are not used, 1
- * / W + 1 / H of all with 3 x 3 taps.
+ * zeros, H rows and PAD_H rows of zeros.  On this line every tap is a fixed distance away, since
+ * the zeros at the end of a row are also the padding left of the next row.  Results at positions
+ * that are not pixels are not used; with 3 x 3 taps these are 1 / W + 1 / H of all.
  *
  * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.  FLIP
- * 1: target = dx (+)= the product of dy and the weight with its taps turned round, with BIAS plus a bias,
- * as in dgrad.comp. */
+ * 1: target = dx (+)= the product of dy and the weight with flipped taps, with BIAS plus a bias, as
+ * in dgrad.comp. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -36,15 +36,15 @@
 #endif
 #define PITCH    (W + PAD_W)
 #define TAP_ROWS KH
-#define REACH    (PAD_H * PITCH + PAD_W) /* of the taps, to both sides */
+#define REACH    (PAD_H * PITCH + PAD_W) /* reach of the taps to both sides */
 #define IMAGE    ((H + PAD_H) * PITCH)   /* positions of an image */
 
 DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_row, tile_column;
 uint slab_chunk;       /* first chunk of channels of the slab whose weights are fetched next */
-uint patch_chunk;      /* likewise for the patch */
-uint tap_y;            /* row of taps of the weights fetched next */
+uint patch_chunk;      /* first chunk of channels of the patch that is fetched next */
+uint tap_y;            /* row of taps of the weights that are fetched next */
 int patch_at[A_LOADS]; /* first chunk of a row of the patch; negative: zeros */
 
 /* The pixel at a position on the line; FALSE where there is no pixel. */
@@ -65,7 +65,7 @@ gemm_a (uint i)
 }
 
 #ifdef LOAD
-/* A chunk inside of memory, where the patch has channels that do not exist. */
+/* A chunk inside of memory, since the patch may have channels that do not exist. */
 uint
 gemm_load_chunk ()
 {

@@ -1,12 +1,12 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Forward and data gradient of a convolution by strips; see strip.glsl.  A workgroup makes one
- * tile after the other; the weights of a patch's channels lie beside it in shared memory, where
- * they stay if there is one slab.
+/* Forward and data gradient of a convolution by strips; see strip.glsl.  A workgroup computes one
+ * tile after the other; the weights of a patch's channels are also in shared memory, where they
+ * stay if there is one slab.
  *
  * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.
- * FLIP 1: target = dx (+)= the product of dy and the weight with its taps turned round, with BIAS
- * plus a bias, as in dgrad.comp. */
+ * FLIP 1: target = dx (+)= the product of dy and the weight with flipped taps, with BIAS plus a
+ * bias, as in dgrad.comp. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -40,7 +40,7 @@
 #define B_PITCH    (B_CHUNKS + 1)
 #define TILE_PATCH (TAPS * B_ROWS_OF_TAP * B_PITCH)
 #define TILE_SIZE  (TILE_PATCH + PATCH_SIZE)
-/* The sums of a tile are stored over its patch. */
+/* The sums of a tile overwrite its patch in shared memory. */
 #define EDGE_AT    TILE_PATCH
 #define EDGE_ROOM  PATCH_SIZE
 #define SUMS_KEPT  1

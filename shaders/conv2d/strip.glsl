@@ -4,17 +4,19 @@
  *
  * A tile is TILE_H x TILE_W pixels, and its patch of the image lies in shared memory, SLICES * 16
  * channels at a time, so that each pixel is read from memory about once instead of once for each
- * tap.  A strip is ROWS rows of 16 pixels: a fragment of the patch that meets a tap in one row of
- * the strip meets the tap above it in the next row, and is loaded once for all of them.
+ * tap.  A strip is ROWS rows of 16 pixels: a fragment of the patch that is used for a tap in one
+ * row of the strip is used for the tap above it in the next row, and is loaded once for all of
+ * them.
  *
- * Tiles cover each image by itself, or with ACROSS a sheet, on which so many images lie side by
- * side with PAD_W columns of zeros between them, and the next ones below them after PAD_H rows of
- * zeros: small images, and those that are no whole tiles, leave less of the tiles empty there.
+ * Tiles cover each image separately, or with ACROSS a sheet, on which ACROSS images lie side by
+ * side with PAD_W columns of zeros between them, and the next images below them after PAD_H rows of
+ * zeros: with small images, or images that are not whole tiles, less of the tiles is empty on a
+ * sheet.
  *
  * Macros by the kernel's spec:
  *   TAPS_H, TAPS_W   of the kernel, for the sizes of shared memory
- *   SLICES, SLABS    fragments of 16 channels of the patch, and so many patches for all channels
- *   ROWS             of a strip
+ *   SLICES, SLABS    fragments of 16 channels of a patch, and number of patches for all channels
+ *   ROWS             rows of a strip
  *   TILE_H, TILE_W   pixels of a tile; multiples of ROWS and of 16
  *   ACROSS           images side by side; 0: there is no sheet
  * and by the file that includes this: PATCH_C, channels of the patch in memory. */
@@ -26,7 +28,8 @@
 #define PATCH_H      (TILE_H + TAPS_H - 1)
 #define PATCH_W      (TILE_W + TAPS_W - 1)
 #define PATCH_CHUNKS (SLICES * 2)
-/* From pixel to pixel, in 16 bytes: odd, so that the rows of a fragment lie in different banks. */
+/* The distance from pixel to pixel, in units of 16 bytes: odd, so that the rows of a fragment lie
+ * in different banks. */
 #define PATCH_PITCH  (PATCH_CHUNKS + 1)
 #define PATCH_SIZE   (PATCH_H * PATCH_W * PATCH_PITCH)
 #define PATCH_PIXELS (PATCH_H * PATCH_W)
@@ -46,7 +49,7 @@
 #define STRIPS   (STRIPS_X * (TILE_H / ROWS))
 
 GemmChunk patch_next[PATCH_LOADS];
-uint patch_valid; /* by load: it is of a pixel of the image */
+uint patch_valid; /* a bit per load: it belongs to a pixel of the image */
 
 /* The place of a tile: image (0 on a sheet), row and column of its first pixel. */
 uvec3
@@ -60,13 +63,13 @@ tile_place (uint tile)
 #endif
 }
 
-/* The pixel at a row and a column, which may lie outside; FALSE: there is none. */
+/* The pixel at a row and a column, which may lie outside of the image; FALSE: there is no pixel. */
 bool
 pixel_of (uint image, uint y, uint x, out uint pixel)
 {
 #if ACROSS
   const uint across = x / PITCH_X;
-  const bool inside = across < ACROSS && y < 0x80000000; /* not above */
+  const bool inside = across < ACROSS && y < 0x80000000; /* not above the image */
   image = y / PITCH_Y * ACROSS + across;
   y %= PITCH_Y;
   x %= PITCH_X;
@@ -113,7 +116,7 @@ patch_fetch (uint tile, uint slab)
   if (other_channels)
     load_fetch ();
 #endif
-  /* Rows and columns before the first one wrap round, and lie past the end. */
+  /* Rows and columns before the first one wrap to positions past the end. */
   const uvec3 place = tile_place (tile) - uvec3 (0, PAD_H, PAD_W);
   patch_valid = 0;
   [[unroll]] for (uint i = 0; i < PATCH_LOADS; i++)

@@ -3,8 +3,8 @@
 /* The weight's gradient of a convolution with few outputs, by strips; see strip.glsl.  A workgroup
  * goes over K_SPLIT tiles with the channels of x of one slab, which the grid's x counts.  A
  * subgroup keeps the sums of all taps for one slice of 16 channels over its share of the strips;
- * the sums of all SHARES are added up at the end.  z counts splits, whose partial sums reduce.comp
- * adds up; with one split (ACCUMULATE) the sums are added to the gradient here. */
+ * the sums of all SHARES are added up at the end.  The grid's z counts splits, whose partial sums
+ * reduce.comp adds up; with one split (ACCUMULATE) the sums are added to the gradient here. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0

@@ -9,8 +9,8 @@
  * long side is cut into splits of K_SPLIT pixels, counted by z; each split writes its fp32 partial
  * sums, which reduce.comp adds up in order.  With one split (ACCUMULATE) the sums are added to the
  * gradient here.  IMAGES: a K tile consists of images at one pixel, and a tile of the product
- * belongs to one tap, so that the workgroup leaves out pixels at which the tap is outside; z counts
- * even shares of the remaining pixels. */
+ * belongs to one tap, so that the workgroup leaves out pixels at which the tap is outside; the
+ * grid's z counts equal shares of the remaining pixels. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -34,7 +34,7 @@ DYNO_BUFFER_INOUT (Sums4, vec4, 16);
 uint tile_row, tile_column;
 uint pixel, pixel_end;  /* first of the K tile, and of the next split */
 int tap_at; /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
-ivec2 tap;              /* y and x of the tap in that window; NOWHERE: no such row */
+ivec2 tap;              /* y and x of the tap in that window; NOWHERE: there is no such row */
 #if IMAGES
 uvec2 out_begin, out_end; /* pixels of y at which the tap is inside */
 uvec2 at;                 /* pixel of the K tile */
@@ -87,7 +87,7 @@ out_range (int tap, uint size, uint out_size, uint stride)
   return uvec2 (first, max (min (end, out_size), first));
 }
 
-/* Sets the share of this workgroup; returns its number of K tiles. */
+/* Sets this workgroup's share of the pixels; returns its number of K tiles. */
 uint
 images_start ()
 {
@@ -200,7 +200,7 @@ gemm_store (uint column, vec4 v)
         v += sums.v[at];
       sums.v[at] = v;
 #if FEW
-      /* The rows of pad lanes are written too, since partial sums are added up whole. */
+      /* The rows of pad lanes are written too, since whole partial sums are added up. */
       if (ACCUMULATE == 0)
         sums.v[at + 4 * (K / 4)] = vec4 (0.0);
 #endif

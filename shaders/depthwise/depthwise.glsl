@@ -2,7 +2,8 @@
 /* Code shared by the passes of the depthwise convolution: constants, and the access to four
  * channels at once, of 8 bytes in fp16 and of 16 in fp32; values are fp32 after loading.  These
  * kernels wait for memory: loads are issued without a branch around them, so that many are under
- * way, and four channels leave registers for more invocations than eight do. */
+ * way, and four channels need fewer registers than eight, so that more invocations run at a
+ * time. */
 #ifndef DYNO_DEPTHWISE_GLSL
 #define DYNO_DEPTHWISE_GLSL
 #include "lanes.glsl"
@@ -91,16 +92,16 @@ quad_store (uint64_t address, uint index, vec4 quad)
 #endif
 }
 
-/* The value as it reads after it has been stored. */
+/* The value as it is read back after it has been stored. */
 vec4
 quad_rounded (vec4 quad)
 {
   return quad_unpack (quad_pack (quad));
 }
 
-/* DILATION_H, DILATION_W: an image is so many phases, each of the pixels that are as far apart: n counts
- * the phases of all images, y and x the pixels of a phase, and PHASE_H, PHASE_W are the pixels of the
- * largest phase of y. */
+/* DILATION_H, DILATION_W: an image has DILATION_H x DILATION_W phases, each of the pixels at these
+ * distances: n counts the phases of all images, y and x the pixels of a phase, and PHASE_H, PHASE_W
+ * are the sides of the largest phase of y. */
 #ifdef DILATION_H
 #define PHASE_H         ((OH + DILATION_H - 1) / DILATION_H)
 #define PHASE_W         ((OW + DILATION_W - 1) / DILATION_W)
@@ -116,7 +117,7 @@ quad_rounded (vec4 quad)
 #endif
 
 /* Pixel (y, x) of image n of h x w, `pad` where it lies outside, also where y or x wrapped below
- * zero.  The load is made in any case, from a place inside, so that no branch delays the following
+ * zero.  The load is always made, from a position inside, so that no branch delays the following
  * loads. */
 Words
 pixel_words_or (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column, Words pad)
@@ -174,9 +175,9 @@ norm_quad (vec4 dy, Words x)
 #endif
 
 /* Adds up each of n parts[][LOCAL_X * LOCAL_Y] over y, in a fixed order, into the parts of y 0;
- * every invocation of the workgroup must come here.  The loop is counted in a way that Mesa
- * unrolls: Mesa unrolls no loop around one that it does not unroll, and sums with a loop's index
- * would then lie in memory and not in registers. */
+ * all invocations of the workgroup must call it.  The loop is written in a form that Mesa unrolls:
+ * Mesa unrolls no loop around one that it does not unroll, and sums with a loop's index would then
+ * lie in memory and not in registers. */
 #define QUADS_ADD_UP(parts, n)                                                   \
   [[unroll]] for (uint halving = 0; halving < 10; halving++)                     \
     {                                                                            \
@@ -190,7 +191,8 @@ norm_quad (vec4 dy, Words x)
     }
 
 #if NORM
-/* The workgroup's sums, partials[group][2][c]; every invocation of the workgroup must come here. */
+/* Stores the workgroup's sums, partials[group][2][c]; all invocations of the workgroup must call
+ * it. */
 void
 norm_store (uint column)
 {

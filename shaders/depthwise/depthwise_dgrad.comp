@@ -4,11 +4,11 @@
  *   oy * STEP_H = y + PAD_H - ky and ox * STEP_W = x + PAD_W - kx have a solution inside of dy
  * Where steps are 1, depthwise_forward makes dx.  ACCUMULATE=1 adds to dx.
  *
- * With y + PAD_H = q * STEP_H + a the taps of row y are ky = a + m * STEP_H, and meet dy's row
- * q - m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): the pixels
- * share the loads of dy, and every element of dx collects its own sum, in a fixed order.  KEEP=1:
- * the weights of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, the numbers of q,
- * follow from the other constants.  NORM: partials[group][2][c] of norm.glsl. */
+ * With y + PAD_H = q * STEP_H + a the taps of row y are ky = a + m * STEP_H, and read dy's row q -
+ * m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): the pixels
+ * share the loads of dy, and every element of dx has its own sum, in a fixed order.  KEEP=1: the
+ * weights of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, the numbers of q, follow
+ * from the other constants.  NORM: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
 #include "depthwise.glsl"
 

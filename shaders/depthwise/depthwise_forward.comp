@@ -3,14 +3,14 @@
 /* y[n][oy][ox][c] = bias[c] + sum over ky, kx of
  *   x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c] * weight[ky][kx][c]
  * FLIP=1 reads the weight from its end, which computes the gradient of x from that of y where steps
- * are 1; ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.  DILATION_H: ky and kx times the dilation
- * (depthwise.glsl).
+ * are 1; ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.  DILATION_H: ky and kx times the
+ * dilation (depthwise.glsl).
  *
  * A piece of work is four channels of BAND rows and STRIP columns of y: each loaded pixel of a row
- * of x is multiplied with all taps that it meets.  KEEP=1: the weights of all taps are in
- * registers; without KEEP only the weights of one row of taps are, and BAND and AHEAD are 1.  x
- * counts groups of pieces, y blocks of LOCAL_X times four channels; LOCAL_Y invocations share a
- * block's channels.
+ * of x is multiplied by all taps that apply to it.  KEEP=1: the weights of all taps are in
+ * registers; without KEEP only the weights of one row of taps are, and BAND and AHEAD are 1.  The
+ * grid's x counts groups of pieces, y blocks of LOCAL_X times four channels; LOCAL_Y invocations
+ * share a block's channels.
  * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
  * pivot[c], and of their squares, in a fixed order, for the batch norm that follows
  * (gemm-statistics.glsl).  AFFINE=1: y goes through a batch norm (lib/affine.glsl).  NORM, with
@@ -68,7 +68,7 @@ start_of (uint column)
 #endif
 }
 
-/* Loads the pixels of a row of x that the strip from `left` on meets. */
+/* Loads the pixels of a row of x that the strip from `left` on reads. */
 void
 row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 {
@@ -77,7 +77,7 @@ row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 }
 
 #if NORM
-/* The further values that the sums need for the rows that a piece stores. */
+/* The additional values that the sums need, for the rows that a piece stores. */
 Words beside[BAND][STRIP];
 #endif
 
@@ -112,8 +112,8 @@ row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
 }
 
 /* Computes BAND rows of y from (n, top), STRIP columns from `left`: goes down the rows of x, with
- * the loads of AHEAD rows under way.  A row of y is stored as soon as it is complete, so that the
- * sums of TAPS_H rows are live. */
+ * the loads of AHEAD rows under way.  A row of y is stored as soon as it is complete, so that only
+ * the sums of TAPS_H rows are live. */
 void
 piece_make (uint n, uint top, uint left, uint column)
 {

@@ -4,17 +4,17 @@
  *   dy[n][oy][ox][c] * x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c]
  * (DILATION_H: ky and kx times the dilation, depthwise.glsl)
  * conv2d/reduce.comp adds the groups to the gradient.  A piece of work is four channels of BAND
- * rows and STRIP columns of dy; x counts groups of pieces, y blocks of LOCAL_X times four channels,
- * z groups of TAP_ROWS rows of taps, whose sums are in registers: with all rows of taps in one z
- * both tensors are read once.  LOCAL_Y invocations share four channels, and their sums are added up
- * in a fixed order: equal inputs give equal bits. */
+ * rows and STRIP columns of dy; the grid's x counts groups of pieces, y blocks of LOCAL_X times
+ * four channels, z groups of TAP_ROWS rows of taps, whose sums are in registers: with all rows of
+ * taps in one z both tensors are read once.  LOCAL_Y invocations share four channels, and their
+ * sums are added up in a fixed order: equal inputs give equal bits. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
 #define ROWS_IN    ((BAND - 1) * STEP_H + TAP_ROWS)
 #define COLUMNS_IN ((STRIP - 1) * STEP_W + TAPS_W)
 
-/* A row of x, with the row of dy that it meets first. */
+/* A row of x, with the first row of dy that it is multiplied by. */
 struct Row {
   Words x[COLUMNS_IN];
   Words dy[STRIP];
@@ -35,7 +35,7 @@ row_load (inout Row row, uint r, uint n, uint top, uint left, uint first_ky, uin
 }
 
 /* Goes down the rows of x, with the loads of AHEAD rows under way; a row of dy is live as long as
- * rows of x meet it. */
+ * rows of x need it. */
 void
 piece_take (uint n, uint top, uint left, uint first_ky, uint column)
 {

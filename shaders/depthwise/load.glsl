@@ -6,8 +6,8 @@
  *
  * With RELU6 the output is divided by 6, since clamping to 0 .. 1 costs nothing, and x_unit
  * compensates for this.  A pixel outside of the image is the infinity that the activation maps to
- * zero.  Where the statistics are not finite, the output is NaN; where they are finite, all of x is
- * finite. */
+ * zero.  Where the statistics are not finite, the output is NaN; where the statistics are finite,
+ * all of x is finite. */
 #ifndef DYNO_DEPTHWISE_LOAD_GLSL
 #define DYNO_DEPTHWISE_LOAD_GLSL
 #ifdef LOAD

@@ -1,6 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = (x - mean) invstd with both of each sample's groups; BACKWARD=1:
+/* y = (x - mean) invstd, with mean and invstd of each group of each sample; BACKWARD=1:
  * dx = invstd (dy - mean (dy) - xhat mean (dy xhat)), ACCUMULATE=1 adds to it.  Pad channels are
  * zero. */
 #include "types.glsl"
@@ -8,7 +8,8 @@
 #include "groupnorm-push.h"
 #include "groupnorm.glsl"
 
-/* The values of quad j: x, and in the backward pass dy too, by the numbers of their group. */
+/* The results for quad j of x, and in the backward pass of dy, from the statistics of their
+ * group. */
 vec4
 normalise (vec4 x, vec4 dy, uvec4 unit)
 {

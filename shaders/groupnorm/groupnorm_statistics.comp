@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Of each group of CHANNELS channels of each sample of x (N, H, W, C): the mean and
- * 1 / sqrt (variance + EPSILON), where the variance is the mean of the squared distances from the
- * mean, in a pass of its own.  BACKWARD=1: the means of dy and of dy xhat instead.  A workgroup
+/* For each group of CHANNELS channels of each sample of x (N, H, W, C): the mean and 1 / sqrt
+ * (variance + EPSILON), where the variance is the mean of the squared distances from the mean,
+ * computed in a second pass.  BACKWARD=1: the means of dy and of dy xhat instead.  A workgroup
  * takes a group at a time; sums are joined in a fixed order. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -14,7 +14,7 @@ DYNO_BUFFER_OUT (PairsOut, vec2, 8);
 
 shared vec2 parts[LOCAL_X];
 
-/* The mean over the group of the sums of the invocations; each of them gets it. */
+/* The mean over the group from the sums of the invocations; each invocation gets it. */
 vec2
 group_mean (vec2 part)
 {
@@ -28,7 +28,7 @@ group_mean (vec2 part)
 vec4
 inside (uint access, uint j, uint first, vec4 x)
 {
-  const uvec4 c = quad_channels (access, j) - first; /* wraps around before the group */
+  const uvec4 c = quad_channels (access, j) - first; /* wraps for channels before the group */
   return mix (vec4 (0.0), x, lessThan (c, uvec4 (CHANNELS)));
 }
 

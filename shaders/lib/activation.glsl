@@ -5,14 +5,14 @@
  * the slopes of its outer sides.
  *
  * Every function is finite where f (x) is, also for the largest numbers of fp32: no infinity is
- * multiplied by zero.  GLSL's tanh need not be, and GLSL has no erf. */
+ * multiplied by zero.  GLSL's tanh need not be finite, and GLSL has no erf. */
 #ifndef DYNO_ACTIVATION_GLSL
 #define DYNO_ACTIVATION_GLSL
 #include "activation.h"
 #include "relu.glsl"
 
 #if ACTIVATION == DYNO_ACTIVATION_ID_TANH
-/* For small x the series, since 1 - exp (-2 x) has few digits there. */
+/* For small x the series is used, since 1 - exp (-2 x) has few digits there. */
 vec4
 tanh_of (vec4 x)
 {
@@ -24,7 +24,7 @@ tanh_of (vec4 x)
 #endif
 
 #if ACTIVATION == DYNO_ACTIVATION_ID_ELU
-/* exp (x) - 1; for small x its series */
+/* exp (x) - 1; for small x the series is used */
 vec4
 expm1_of (vec4 x)
 {
@@ -53,7 +53,8 @@ log1p_of (vec4 e)
 /* The normal distribution P (x) = (1 + erf (x / sqrt (2))) / 2.  density: exp (-x^2 / 2).
  * P (-|x|) = density * q (t), t = 1 / (1 + 0.35 |x|), has the form of 26.2.17 of Abramowitz and
  * Stegun; q has nine coefficients of our own, fitted by weighted least squares for the smallest
- * relative error, 3.3e-8.  So the tail of small numbers keeps its digits, which 1 + erf does not. */
+ * relative error, 3.3e-8.  So small values in the tail keep their precision, which 1 + erf
+ * loses. */
 vec4
 normal_distribution (vec4 x, vec4 density)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* With AFFINE: the kernel stores not the product but the output of the batch norm after it, which
- * uses running statistics, so that only the batch norm's parameters are needed:
+/* With AFFINE: the kernel stores, instead of the product, the output of the following batch norm,
+ * which uses running statistics, so that only the batch norm's parameters are needed:
  *
  *   y = f ((v - mean[c]) * gamma[c] / sqrt (variance[c] + epsilon) + beta[c] [+ residual])
  *
  *   AFFINE 1   no residual
- *          2   one of y's shape, p.norm_x
+ *          2   a residual of y's shape, p.norm_x
  *   ACTIVATION f; not defined: none
  *   AFFINE_EPSILON epsilon; not defined: DYNO_BATCH_NORM_EPSILON
  *
- * v is the product as it would be stored, so that y is the same to the bit as from two kernels.  p
- * has mean, invstd (the variance), gamma and beta, fp32 [C]. */
+ * v is the product as it would be stored, so that y is bit-identical to the result of two kernels.
+ * p has mean, invstd (the variance), gamma and beta, fp32 [C]. */
 #ifndef DYNO_AFFINE_GLSL
 #define DYNO_AFFINE_GLSL
 #include "batchnorm-push.h"

@@ -5,10 +5,10 @@
  * A workgroup of SUBGROUPS subgroups has OWN rows of one head of one sample (queries, or keys in
  * the pass of their gradients), 16 * FRAGMENTS of them a subgroup, and goes through the rows on the
  * other side, OTHERS at a time, in two tiles in shared memory.  Scores are fragments in registers.
- * How a fragment's elements are distributed over a subgroup is the driver's own affair, so that a
- * value of each row or column is applied as a fragment itself, loaded with a stride of 0, and
- * weights, which are the left operand of the next product, go through shared memory, where each
- * subgroup has a place of its own.
+ * The driver defines how a fragment's elements are distributed over a subgroup.  Therefore a value
+ * per row or column is applied as a fragment too, loaded with a stride of 0; and weights, which are
+ * the left operand of the next product, go through shared memory, where each subgroup has its own
+ * region.
  * All sums are fp32, in an order that depends only on shapes; weights are rounded to fp16. */
 #ifndef DYNO_ATTENTION_MATRIX_GLSL
 #define DYNO_ATTENTION_MATRIX_GLSL
@@ -35,13 +35,13 @@ layout (constant_id = DYNO_ATTENTION_STRIDE) const uint STRIDE = 1;
 #define WEIGHTS_PITCH (WEIGHTS / 8 + 1)
 #define WEIGHTS_AT    (2 * TILE + gl_SubgroupID * ROWS * WEIGHTS_PITCH)
 #define LOOP_SIZE     (2 * TILE + OWN * WEIGHTS_PITCH)
-/* own rows lie over the tiles, at the beginning and at the end */
+/* own rows share this memory with the tiles, at the beginning and at the end */
 #define SHARED_SIZE (LOOP_SIZE > OWN * PITCH ? LOOP_SIZE : OWN * PITCH)
 /* the parts of a row of qkv */
 #define PART_Q 0
 #define PART_K 1
 #define PART_V 2
-/* the logarithm of no weight; its product with any scale of scores is finite */
+/* stands for the logarithm of 0; its product with any scale of scores is finite */
 #define SMALLEST (-1.0e30)
 
 DYNO_BUFFER_IN (ChunksIn, u32vec4, 16);
@@ -51,14 +51,14 @@ DYNO_BUFFER_OUT (FloatsOut, float, 4);
 
 shared u32vec4 tile[SHARED_SIZE];
 
-/* The number of the workgroup's block. */
+/* The index of the workgroup's block. */
 uint
 attention_item ()
 {
   return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
-/* From here on a subgroup reads the values that its invocations wrote to shared memory. */
+/* Barrier: after it a subgroup may read the values that its invocations wrote to shared memory. */
 void
 subgroup_wait ()
 {
@@ -66,9 +66,9 @@ subgroup_wait ()
   subgroupBarrier ();
 }
 
-/* Copies `rows` rows of a head, from row0 on, to the tile that begins at `at`; first and pitch count
- * chunks.  Rows past T and columns past HEAD_DIM are zero.  All loads are issued before the first
- * one is waited for, so that none is behind a condition. */
+/* Copies `rows` rows of a head, from row0 on, to the tile that begins at `at`; first and pitch
+ * count chunks.  Rows past T and columns past HEAD_DIM are zero.  All loads are issued, without
+ * conditions, before the first one is waited for. */
 void
 tile_load (uint at, uint rows, uint64_t source, uint first, uint pitch, uint row0)
 {
@@ -95,13 +95,13 @@ tile_load (uint at, uint rows, uint64_t source, uint first, uint pitch, uint row
 #define LOAD_OWN(m, at, i, step)                                                        \
   MATRIX_LOAD_ROWS (m, tile, (at) + (gl_SubgroupID * ROWS + (i) *16) * PITCH + (step) *2, \
                     PITCH)
-/* The others' rows: as columns of the scores, or as rows of the second product. */
+/* The rows of the other side: as columns of the scores, or as rows of the second product. */
 #define LOAD_COLUMNS(m, at, j, step) \
   MATRIX_LOAD_COLUMNS (m, tile, (at) + (j) *16 * PITCH + (step) *2, PITCH)
 #define LOAD_ROWS(m, at, j, step) \
   MATRIX_LOAD_ROWS (m, tile, (at) + (j) *16 * PITCH + (step) *2, PITCH)
 
-/* The product's rows, as fp16, in place of the tiles, and from there to memory; first and pitch
+/* Writes the product's rows, as fp16, over the tiles, and from there to memory; first and pitch
  * count chunks.  Rows from `valid` on are zero.  ACCUMULATE=1 adds to the values in memory. */
 void
 rows_store (uint64_t target, uint first, uint pitch, uint row0, uint valid,

@@ -4,11 +4,12 @@
  * A workgroup has OWN rows of one head of one sample (queries, or keys in the pass of their
  * gradients) and goes through the rows on the other side, OTHERS at a time.  The products are those
  * of tiles in shared memory: scores [own][other] from two tiles of HEAD_DIM values a row, then
- * weights times the others' rows, added to sums in registers.
+ * weights times the rows of the other side, added to sums in registers.
  *
  * Invocation (x, y) has ROWS rows, y * ROWS and the following ones, in both products; in the scores
- * the others x, x + LOCAL_X, x + 2 LOCAL_X and x + 3 LOCAL_X, which are one vec4; in the sums the
- * quads x, x + LOCAL_X, ... of a row.  A quad is four neighbouring values.
+ * it has the rows x, x + LOCAL_X, x + 2 LOCAL_X and x + 3 LOCAL_X of the other side, which are one
+ * vec4; in the sums it has the quads x, x + LOCAL_X, ... of a row.  A quad is four neighbouring
+ * values.
  * All sums are fp32, in an order that depends only on shapes. */
 #ifndef DYNO_ATTENTION_GLSL
 #define DYNO_ATTENTION_GLSL
@@ -44,9 +45,10 @@ DYNO_BUFFER_IN (FloatsIn, float, 4);
 DYNO_BUFFER_OUT (FloatsOut, float, 4);
 
 shared QUAD tiles[TILE_ROWS * PITCH];
-shared vec4 weights[N_WEIGHTS * OWN * LOCAL_X]; /* [own][x]: of invocation x's four others */
+/* [own][x]: of the four rows of the other side of invocation x */
+shared vec4 weights[N_WEIGHTS * OWN * LOCAL_X];
 
-/* As in memory. */
+/* A quad as in memory. */
 QUAD
 quad_load (uint64_t address, uint i)
 {
@@ -81,14 +83,14 @@ quad_store (uint64_t address, uint i, vec4 x)
 #endif
 }
 
-/* The number of the workgroup's block. */
+/* The index of the workgroup's block. */
 uint
 attention_item ()
 {
   return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
-/* The row of the sums with index i. */
+/* The index among the workgroup's own rows of row i of the invocation's sums. */
 uint
 own_row (uint i)
 {
@@ -128,7 +130,7 @@ tile_scores (uint own, uint others, out vec4 scores[ROWS])
     }
 }
 
-/* sums[own] += the weights from `first` on times the rows of the others' tile. */
+/* sums[own] += the weights from `first` on times the rows of the other side's tile. */
 void
 tile_accumulate (uint first, uint others, inout vec4 sums[ROWS * VECS])
 {
@@ -148,7 +150,7 @@ tile_accumulate (uint first, uint others, inout vec4 sums[ROWS * VECS])
     }
 }
 
-/* The rows from row0 on; first and pitch as above. */
+/* Stores the rows from row0 on; first and pitch as above. */
 void
 rows_store (uint64_t target, uint first, uint pitch, uint row0, vec4 sums[ROWS * VECS])
 {

@@ -9,9 +9,9 @@ is_nonfinite (float value)
   return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
 }
 
-/* Sums of squares from differences, which rounding can leave below zero, clamped to zero.  The
- * result is infinite where the terms were too large for a difference, which a maximum with zero
- * would turn into zero spread. */
+/* Clamps to zero a sum of squares that was computed as a difference, which rounding can leave below
+ * zero.  The result is infinite where the terms were too large for a difference, where a maximum
+ * with zero would give a spread of zero. */
 float
 spread_or_infinity (float difference)
 {

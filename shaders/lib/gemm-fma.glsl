@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop with fused multiply-adds: shared memory holds both tiles as fp32 with K
- * outermost, an invocation keeps TM x TN sums in registers, as blocks of 4 x 4 that lie BM / (TM /
- * 4) and BN / (TN / 4) apart, so that neighbouring invocations read neighbouring 16 bytes. */
+ * outermost, an invocation keeps TM x TN sums in registers, as blocks of 4 x 4 at distances of BM /
+ * (TM / 4) and BN / (TN / 4), so that neighbouring invocations read neighbouring 16 bytes. */
 #ifndef DYNO_GEMM_FMA_GLSL
 #define DYNO_GEMM_FMA_GLSL
 
-/* Rows have one vec4 more than needed, so that a transposing store falls on different banks. */
+/* Rows have one vec4 of padding, so that a transposing store uses different banks. */
 #define A_STRIDE (BM / 4 + 1)
 #define B_STRIDE (BN / 4 + 1)
 #define BLOCKS_M (TM / 4)

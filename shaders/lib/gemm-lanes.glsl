@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, without
- * shared memory and barriers.
+/* The product loop for devices that are implemented on a CPU: a workgroup is one subgroup of 8,
+ * without shared memory and barriers.
  *
  * On such a device a load costs about a hundred cycles whatever its pattern, and a
  * subgroupBroadcast no less, since each is a loop over the lanes; a shuffle of 32 bits is one
@@ -8,8 +8,8 @@
  * pass the elements that other lanes need by a shuffle.  Lanes lie along N where B's chunks do, and
  * A is broadcast; where both lie along K, lanes are rows of A and B is broadcast.  The broadcast
  * operand is loaded once per K tile, the other operand four K at a time, in a loop that is not
- * unrolled: the code must stay small, since compiling takes time too.  fp32 only; BK is 32, but 4
- * where A lies along M.  gemm_next_group () advances by four K. */
+ * unrolled: the code must stay small, since compilation takes time too.  It supports only fp32; BK
+ * is 32, but 4 where A lies along M.  gemm_next_group () advances by four K. */
 #ifndef DYNO_GEMM_LANES_GLSL
 #define DYNO_GEMM_LANES_GLSL
 

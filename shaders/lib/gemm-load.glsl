@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* LOAD=n: A is gathered from the output of a batch norm, which is not in memory: the kernel loads
- * the batch norm's x, and computes the output from it on the way to shared memory (a CPU's lanes:
- * to registers), followed by RELU or RELU6 of shared/activation.h, or with another n by no
+ * the batch norm's x, and computes the output from it before it writes it to shared memory (with
+ * LANES: to registers), followed by RELU or RELU6 of shared/activation.h, or with another n by no
  * activation.
  *
  * p.norm_y is [4][C] of x's type, written by batchnorm_finish.comp:
@@ -13,9 +13,9 @@
  * y = max ((x - [0]) * [1] + [2], [3]), for two fp16 channels at a time: 12 instructions for 16
  * bytes of x; in fp32 there would be 28, including unpacking and packing.  x - [0] is exact where
  * both are close, so that a mean that is large compared with the deviation costs no precision,
- * which one multiply-add (8 instructions) would cost; the expression is `precise`, since a driver
- * may otherwise contract it to that multiply-add.  [3] is for a maximum that drops NaN.  Afterwards
- * zeros replace elements outside of a matrix or an image, as without LOAD.
+ * which it would with one multiply-add (8 instructions); the expression is `precise`, since a
+ * driver may otherwise contract it to that multiply-add.  [3] is for a maximum that drops NaN.
+ * Afterwards zeros replace elements outside of a matrix or an image, as without LOAD.
  *
  * The including file defines uint gemm_load_chunk (), the chunk of x's channels for this
  * invocation's chunk column of A's current tile. */

@@ -20,8 +20,8 @@
 #endif
 
 #if SLICES_K > 1
-/* The sums of the slices go through shared memory, in place of the tiles, to the subgroup of the
- * first slice that has the same sums, and are added in the order of the slices. */
+/* The sums of the slices are written to shared memory, over the tiles.  The subgroup of the first
+ * slice that has the same sums adds them in the order of the slices. */
 void
 join_slices ()
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop of a convolution with stride 1 on matrix units, where the taps of one slab of BK
- * channels all read the same patch of A in shared memory: row m of the product meets tap (y, x) in
- * row m + y * PITCH + x of the patch.  So A is read from memory once per slab instead of once per
- * tap, and no address is computed in the loop.  B's tile is one row of TAPS taps.
+ * channels all read the same patch of A in shared memory: row m of the product reads, for tap (y,
+ * x), row m + y * PITCH + x of the patch.  So A is read from memory once per slab instead of once
+ * per tap, and no address is computed in the loop.  B's tile is one row of TAPS taps.
  *
  *   PATCH   rows of the patch, BM + the reach of the taps
  *   TAPS    taps in a row of taps

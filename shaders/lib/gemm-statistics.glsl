@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* With STATISTICS: sums over the stored rows of each column of y, of the distances to a pivot and
- * of their squares, for the batch norm that follows: where the pivot is near the mean, a mean that
+ * of their squares, for the batch norm that follows.  Where the pivot is near the mean, a mean that
  * is large compared with the deviation causes no cancellation.
  *
  * The sums are of the values as stored.  A workgroup writes partials[group][2][K]; batchnorm_finish

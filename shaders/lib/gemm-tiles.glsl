@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Both tiles in shared memory for matrix units, in fp16 and the layout of memory; rows are 16 bytes
- * longer than needed (else the rows of a fragment fall on the same banks). */
+/* Both tiles in shared memory for matrix units, in fp16 and the layout of memory; rows have 16
+ * bytes of padding (else the rows of a fragment would be in the same banks). */
 #ifndef DYNO_GEMM_TILES_GLSL
 #define DYNO_GEMM_TILES_GLSL
 

@@ -27,8 +27,8 @@
  *   HALVES_APART   1: the two halves of a chunk of A are valid each by itself
  *
  * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column
- * (i) of the row a_row (i) of A's tile, i < A_LOADS; the same for B.  A row is a place on the K
- * axis where chunks lie along M or N, and a place on M or N where chunks lie along K. */
+ * (i) of the row a_row (i) of A's tile, i < A_LOADS; the same for B.  A row is a position on the K
+ * axis where chunks lie along M or N, and a position on M or N where chunks lie along K. */
 #ifndef DYNO_GEMM_GLSL
 #define DYNO_GEMM_GLSL
 
@@ -110,14 +110,14 @@ DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 
 /* Chunk `index` of memory, zero where not `valid`: with LANES and GATHER_BRANCHES by a branch
  * around the load; else the load is always made, of the first chunk where not valid, and the zero
- * is inserted on the way to shared memory.  The faster way was measured, and depends on registers.
- * wgrad, us on an H200 with branches and without: tiles of 64x64 per subgroup 193, 228; of 64x32
- * 290, 260. */
+ * is inserted before the store to shared memory.  Which way is faster was measured, and depends on
+ * registers.  wgrad, us on an H200 with branches and without: tiles of 64x64 per subgroup 193, 228;
+ * of 64x32 290, 260. */
 #if defined (LANES) || GATHER_BRANCHES
 #define GEMM_ZERO(chunk, valid) (chunk)
 #define GemmValid bool
 #ifdef LOAD
-bool gathered; /* zero is no longer zero after the batch norm */
+bool gathered; /* the batch norm does not map zero to zero */
 #else
 const bool gathered = true;
 #endif
@@ -144,7 +144,7 @@ gather (uint64_t address, uint index, bool valid)
 #endif
 
 #if STRAIGHT
-bool gemm_more = true; /* there is a K tile to load */
+bool gemm_more = true; /* TRUE: there is a K tile to load */
 #endif
 GemmValid gathered; /* the last chunk was valid */
 

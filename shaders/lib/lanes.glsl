@@ -2,7 +2,7 @@
 /* Lanes: the channels of one access of 16 bytes, 8 halves with HALF=1 and 4 floats without; they
  * are fp32 after loading.  Include after types.glsl.  index counts accesses of 16 bytes from the
  * address, for floats accesses of LANES floats; it stays below 2^31, which is 32 GiB.  With
- * WORDS64=1 an access is two words of 64 bits instead of four of 32: a CPU underneath (llvmpipe)
+ * WORDS64=1 an access is two words of 64 bits instead of four of 32: a device on a CPU (llvmpipe)
  * runs a loop over its lanes for every word, whatever the word's length. */
 #ifndef DYNO_LANES_GLSL
 #define DYNO_LANES_GLSL
@@ -66,8 +66,8 @@ words_store (uint64_t address, uint index, uvec4 words)
 #endif
 }
 
-/* Words wait in few registers where many loads are under way; they are unpacked where they are
- * used. */
+/* Values stay packed in words, which need few registers while many loads are under way; they are
+ * unpacked where they are used. */
 Lanes
 words_unpack (uvec4 words)
 {
@@ -134,8 +134,8 @@ lanes_store_sum (uint64_t address, uint index, Lanes lanes)
   lanes_store (address, index, lanes);
 }
 
-/* parts[0] becomes the sum of parts[LOCAL_X], in a fixed order; every invocation of the workgroup
- * must come here. */
+/* parts[0] becomes the sum of parts[LOCAL_X], in a fixed order; all invocations of the workgroup
+ * must call it. */
 #define LANES_SUM(parts)                                             \
   for (uint n_parts = LOCAL_X; n_parts > 1;)                         \
     {                                                                \

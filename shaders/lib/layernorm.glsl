@@ -8,8 +8,8 @@ layout (constant_id = DYNO_LAYER_NORM_C) const uint C = 1;
 
 shared vec2 row_parts[LOCAL_X * LOCAL_Y];
 
-/* The sum over the LOCAL_X invocations of a row, which each of them gets; every invocation of the
- * workgroup must come here. */
+/* The sum over the LOCAL_X invocations of a row, which each of them gets; all invocations of the
+ * workgroup must call it. */
 vec2
 row_sum (vec2 part)
 {

@@ -4,7 +4,7 @@
  * A workgroup takes SAMPLES sequences through all steps of a dispatch; their state is in shared
  * memory and in registers.  Invocation (x, part) has the UNITS hidden units x, x + LOCAL_X, ... and
  * adds up one of LOCAL_Y equal parts of their products; part 0 joins the parts in a fixed order,
- * and only part 0 goes on.  More than one part requires UNITS=1.  The weights of the first KEEP
+ * and only part 0 continues.  More than one part requires UNITS=1.  The weights of the first KEEP
  * rows of a part stay in registers over all steps (which requires UNITS=1 and parts that divide the
  * rows), the others are read at each step.
  *
@@ -18,7 +18,7 @@
 #define DYNO_LSTM_GLSL
 #include "steps.glsl"
 
-/* COMPACT=1: a CPU underneath, whose compiler takes long for long code. */
+/* COMPACT=1: for a device on a CPU, whose compiler takes long for long code. */
 #ifdef COMPACT
 #define UNROLL [[dont_unroll]]
 #else
@@ -34,8 +34,8 @@ layout (constant_id = DYNO_LSTM_COLUMN) const uint COLUMN = 0;
 layout (constant_id = DYNO_LSTM_STRIDE) const uint STRIDE = 1;
 
 /* The values that a step reads from global memory do not depend on the step before: with AHEAD they
- * are loaded before the product, which hides latency that would otherwise lie in the chain of all
- * steps.  AHEAD is off where the registers would not suffice. */
+ * are loaded before the product, which hides latency that would otherwise add up over all steps.
+ * AHEAD is off where the registers would not suffice. */
 #if UNITS * SAMPLES <= 2
 #define AHEAD 1
 #endif

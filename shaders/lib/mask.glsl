@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A mask has a bit for each element of y (rows, accesses of 16 bytes), set where the element is
  * above zero.  The slope of a relu after a sum is computed from the mask, which has a sixteenth of
- * the bytes of y, and y need not exist.  Word (row / 4) * accesses + access covers four rows, a
- * byte each; bit i of a byte is element i of the access: of 8 halves, or of 4 floats. */
+ * the bytes of y, and y need not be in memory.  Word (row / 4) * accesses + access covers four
+ * rows, a byte each; bit i of a byte is element i of the access: of 8 halves, or of 4 floats. */
 #ifndef DYNO_MASK_GLSL
 #define DYNO_MASK_GLSL
 

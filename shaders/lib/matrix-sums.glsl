@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A subgroup's SM x SN sums as 16 x 16 fragments, and their stores to memory.
  *
- * Stores go through shared memory, each subgroup by itself, as rows whose bounds are plain code and
- * which are written in 16-byte pieces.  Activations are rounded first (later summands are added in
- * fp32, and the result is rounded again); with SUMS_OUT the fp32 sums themselves are stored, EDGE
- * columns at a time.
+ * Each subgroup stores its sums through shared memory, as rows that are checked against bounds by
+ * plain code and are written in 16-byte pieces.  Activations are rounded first (later summands are
+ * added in fp32, and the result is rounded again); with SUMS_OUT the fp32 sums themselves are
+ * stored, EDGE columns at a time.
  *
  * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves,
- * and with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in gemm-run.glsl),
- * and TILE_SIZE, the shared memory of the loop in units of 16 bytes.  The edges of stores lie over
- * this memory, or from EDGE_AT on if that is defined: over EDGE_ROOM units of the loop's memory, or
- * with 0 (the default) after it.  SUMS_KEPT 1: a workgroup makes several tiles, and the sums of
- * their columns are added up; it calls norm_clear once. */
+ * and with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in
+ * gemm-run.glsl), and TILE_SIZE, the shared memory of the loop in units of 16 bytes.  The buffer
+ * for stores (edges) overlaps this memory, or begins at EDGE_AT if that is defined: over EDGE_ROOM
+ * units of the loop's memory, or with 0 (the default) after it.  SUMS_KEPT 1: a workgroup makes
+ * several tiles, and the sums of their columns are added up; it calls norm_clear once. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
@@ -87,7 +87,7 @@ u32vec4 gemm_beside (uint64_t address, uint column);
 void gemm_put_halves (uint column, u32vec4 chunk);
 #endif
 
-/* Does not compile where a turn would have more fragments than there are. */
+/* Does not compile if a turn would have more fragments than there are. */
 struct EdgeTurns {
   uint turns[FRAGMENTS_M / EDGE_FRAGMENTS];
 };
@@ -96,7 +96,7 @@ shared u32vec4 tile[SHARED_SIZE];
 
 MATRIX_C sum[FRAGMENTS_M][FRAGMENTS_N];
 
-/* The place in the tile at which a subgroup's sums begin. */
+/* The position in the tile at which a subgroup's sums begin. */
 uint
 sums_row ()
 {
@@ -222,7 +222,7 @@ norm_take_halves (u32vec4 chunk, u32vec4 x, uint mask)
 }
 #endif
 
-/* From here on this function uses the shared memory. */
+/* From here on this function uses the shared memory of the loop. */
 void
 statistics_store (uint group)
 {
@@ -252,7 +252,7 @@ statistics_store (uint group)
 }
 #endif
 
-/* Every subgroup has read its last fragment. */
+/* All subgroups have read their last fragment. */
 void
 sums_store ()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix units, one source for both extensions: 16x16x16, fp16 x fp16 + fp32, one tile per
- * subgroup.
+/* Matrix units, with the same macros for both extensions: 16x16x16, fp16 x fp16 + fp32, one tile
+ * per subgroup.
  * A kernel that includes this (after types.glsl) is compiled with MATRIX_KHR=1 or MATRIX_NV=1.
  *
  *   MATRIX_A a; MATRIX_B b; MATRIX_C c = MATRIX_C (0.0);

@@ -38,7 +38,8 @@ DYNO_PUSH (DynoPermutePush, p);
 #define BYTES 4
 #endif
 
-/* The element in memory, from the sample of the source on, that is at a place of the sample. */
+/* The index in memory, counted from the start of the source's sample, of the element with this
+ * index in the sample. */
 uint
 in_memory (uint place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The class of a row of logits: the first of the largest.  Include after lanes.glsl, the constants C
- * and CVECS and push constants p with logits. */
+/* The class of a row of logits: the first of the largest logits.  Include after lanes.glsl, the
+ * constants C and CVECS and push constants p with logits. */
 #ifndef DYNO_LOSS_ARGMAX_GLSL
 #define DYNO_LOSS_ARGMAX_GLSL
 

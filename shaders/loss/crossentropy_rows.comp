@@ -6,9 +6,9 @@
  * come before the target: classes with a larger logit, or with an equal one and a smaller number.
  * GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose
  * target is no class, do not count and get a zero gradient.
- * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C w,
- * Q its sum: loss = (Q log sum exp (x) - sum q x) norm, gradient (Q softmax (x) - q) * norm * ...,
- * with norm from weight_norm.comp.
+ * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C
+ * w, Q its sum: loss = (Q log sum exp (x) - sum q x) norm, gradient (Q softmax (x) - q) * norm *
+ * ..., with norm from weight_norm.comp.
  * FOCAL_LOSS=1: with the factors of focal.glsl; not with SMOOTHING or MIX.
  * MIX=1: the target of the sample before has the share mix_target of the step in one-hot and in
  * w[target]; the metrics are of the target with the larger share.
@@ -49,7 +49,7 @@ DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
 
 shared vec4 parts[LOCAL_X];
 #ifdef TOP5
-shared uint before[LOCAL_X]; /* classes before the target */
+shared uint before[LOCAL_X]; /* number of classes that come before the target */
 #endif
 
 float

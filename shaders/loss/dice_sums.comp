@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* By workgroup and class c, over those of its pixels whose target is a class: (sum of softmax
- * (x)[c] where the target is c, sum of softmax (x)[c], number of pixels whose target is c, 0). */
+/* For each workgroup and class c, over the workgroup's pixels whose target is a class: (sum of
+ * softmax (x)[c] where the target is c, sum of softmax (x)[c], number of pixels whose target is c,
+ * 0). */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

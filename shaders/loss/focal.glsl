@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Focal loss of a row with the loss l = -log p: (1 - p)^FOCAL l, and its gradient over that of l.
- * Include after the constant FOCAL. */
+/* Focal loss of a row with the loss l = -log p: (1 - p)^FOCAL l, and the ratio of its gradient to
+ * the gradient of l.  Include after the constant FOCAL. */
 #ifndef DYNO_LOSS_FOCAL_GLSL
 #define DYNO_LOSS_FOCAL_GLSL
 
@@ -9,7 +9,7 @@ vec2
 focal_factors (float loss)
 {
   const float l = max (loss, 0.0), p = exp (-l);
-  /* Below 0.1 by the series of 1 - exp (-l), whose digits the difference would lose. */
+  /* Below 0.1 the series of 1 - exp (-l) is used, since the difference would lose digits. */
   const float miss =
       l < 0.1 ? l * (1.0 - l * (0.5 - l * (1.0 / 6.0 - l * (1.0 / 24.0 - l / 120.0)))) : 1.0 - p;
   if (!(miss > 0.0))

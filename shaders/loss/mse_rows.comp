@@ -4,11 +4,11 @@
  * mean of |x - t|; with PER_OUTPUT=1 the C other metrics are |x - t| of each output; t (N, C)
  * floats, dense.  STANDARD=1: x stands for x * deviation + mean, with a deviation and a mean for
  * each output: loss and metrics are computed from that, in the targets' unit, and the gradient is
- * that of (x - (t - mean) / deviation)^2 / 8, whose curvature is the largest of cross entropy, so
- * that one learning rate suits both.  GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.
- * SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere, in place of the square;
- * with STANDARD=1 of (x - z) and times the deviation, that is, with the bend at the deviation.
- * Rows from n_valid on do not count and get a zero gradient. */
+ * that of (x - (t - mean) / deviation)^2 / 8, whose curvature equals the largest curvature of cross
+ * entropy, so that one learning rate suits both.  GRADIENT=1 writes 2 (x - t) / C * scale /
+ * loss_divisor.  SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere, in place of
+ * the square; with STANDARD=1 of (x - z) and times the deviation, that is, with the bend at the
+ * deviation.  Rows from n_valid on do not count and get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* counts[target][class] += the number of rows of logits (N, H, W, C) with this target and this
- * class; rows whose target is no class are in no count.  Whole numbers add up to the same in any
- * order.  CLEAR=1: sets the counts to zero instead.  TABLE=n: a workgroup
+ * class; rows whose target is not a class are not counted.  The sums are integers, so their order
+ * does not matter.  CLEAR=1: sets the counts to zero instead.  TABLE=n: a workgroup
  * counts in shared memory first, which takes the n = C * C counts. */
 #include "types.glsl"
 #include "lanes.glsl"

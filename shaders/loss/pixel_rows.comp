@@ -7,9 +7,9 @@
  * target.  A workgroup writes the sums over its rows; rows whose target is no class do not count
  * and get a zero gradient.  NORM=1: losses are multiplied by rows / sum of w[target], metrics by
  * rows / rows with a target, from pixel_weights.comp.  FOCAL_LOSS=1: with the factors of
- * focal.glsl.  DICE_LOSS=1: the loss of the batch is (1 - DICE) times this and DICE times the mean
- * over the classes of 1 - 2 I / U, from dice_table.comp, the first workgroup adds the
- * latter.  WEIGHTS=1: with weights w of the classes, else w is 1.  GRADIENT=1 writes dx. */
+ * focal.glsl.  DICE_LOSS=1: the loss of the batch is (1 - DICE) times this plus DICE times the mean
+ * over the classes of 1 - 2 I / U, from dice_table.comp, which the first workgroup adds.
+ * WEIGHTS=1: with weights w of the classes, else w is 1.  GRADIENT=1 writes dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -95,7 +95,7 @@ find_norm ()
 }
 
 #ifdef DICE_LOSS
-/* The mean of the gradient over the softmax, by its probabilities. */
+/* The mean of the gradient with respect to the softmax, weighted by the probabilities. */
 float
 dice_mean (uint row, uint target, float log_sum, float at_target)
 {
@@ -111,8 +111,8 @@ dice_mean (uint row, uint target, float log_sum, float at_target)
 }
 #endif
 
-/* (loss, correct, log loss) of a row, whose gradient is written; dice: the factor of that of the
- * Dice loss. */
+/* Returns (loss, correct, log loss) of a row and writes its gradient; dice: the factor of the Dice
+ * loss's gradient. */
 vec4
 take_row (uint row, uint target, float factor, float dice)
 {

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* By workgroup: (sum of w[target], number of pixels) over those of its pixels whose target is a
- * class.  WEIGHTS=1: with weights of the classes, else w is 1. */
+/* For each workgroup: (sum of w[target], number of pixels) over its pixels whose target is a class.
+ * WEIGHTS=1: with weights of the classes, else w is 1. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

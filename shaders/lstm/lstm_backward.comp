@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The gradient of the gates before their functions, dgates (N, T, KP), of one direction, from the
- * last step backwards; over steps first .. first + count - 1 in that order:
+/* The gradient of the gates before their activation functions, dgates (N, T, KP), of one direction,
+ * from the last step backwards; over steps first .. first + count - 1 in that order:
  *     dh = dy[n][t][COLUMN ...] + W_hh^T dgates of the following step;   e = tanh (c)
  *     dc = dc + dh o (1 - e^2)
  *     di = dc g i (1 - i);  df = dc c' f (1 - f);  dg = dc i (1 - g^2);  do = dh e o (1 - o)

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = a * b; (N, H, W, C) all.  y may be a's own memory, as when a gradient takes the place of
- * another.  ACCUMULATE=1 adds to y. */
+/* y = a * b; (N, H, W, C) all.  y may be a's own memory, as when dx overwrites dy.
+ * ACCUMULATE=1 adds to y. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "elementwise-push.h"

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One workgroup: the global norm, whether the step is skipped, the clipping factor min (1, clip /
  * (norm + 1e-6)), the next loss scale (as PyTorch's GradScaler: halved on overflow, doubled after
- * scale_growth_interval good steps) and the bias corrections (CORRECTIONS=1), which count the updates
- * that were applied.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
+ * scale_growth_interval good steps) and the bias corrections (CORRECTIONS=1), which count the
+ * applied updates.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "optimizer-push.h"
@@ -19,8 +19,8 @@ DYNO_BUFFER_OUT (StepOut, DynoStepOutput, 4);
 
 shared vec2 parts[LOCAL_X];
 
-/* 1 - beta^t.  beta is near 1, where beta^t in fp32 would leave few digits of the difference: there
- * it is computed by series of log and exp. */
+/* 1 - beta^t.  For beta near 1 the difference would have few digits in fp32: there it is computed
+ * by series of log and exp. */
 float
 correction (float beta, uint t)
 {
@@ -80,7 +80,8 @@ void
 main ()
 {
   const uint lane = gl_LocalInvocationID.x;
-  /* All is read early and at once: the waits one after the other would take longer than the sum. */
+  /* All inputs are read early and together: waiting for them one after the other would take longer
+   * than the sum. */
   const DynoScalerState old = Scaler (p.scaler).v[0];
   const DynoStepInput step_input = StepIn (p.step_input).v[0];
   vec2 sum = vec2 (0.0);

@@ -1,10 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target (N, H, W, C) from the elements of source, sample by sample: the place in a sample of the
- * target, h W C + w C + c, is a number of PARTS digits d, the first one slowest, each below its
- * EXTENT; the place in the sample of the source is the sum of the d STRIDE.  ALIGNED=1: an access of
- * the target is an access of the source.  ACCUMULATE=1 adds to the target.  An invocation gathers
- * one access of the target. */
+/* target (N, H, W, C) from the elements of source, sample by sample: the index in a sample of the
+ * target, h W C + w C + c, is a mixed-radix number of PARTS digits d, the first one slowest, each
+ * below its EXTENT; the index in the sample of the source is the sum of d * STRIDE.  ALIGNED=1: an
+ * access of the target is an access of the source.  ACCUMULATE=1 adds to the target.  An invocation
+ * gathers one access of the target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "permute-parts.glsl"
@@ -15,7 +15,8 @@ DYNO_BUFFER_IN (Values, float16_t, 2);
 DYNO_BUFFER_IN (Values, float, 4);
 #endif
 
-/* The element in memory, from the sample of the source on, that is at a place of the target. */
+/* The index in memory, counted from the start of the source's sample, of the element for an index
+ * in the target. */
 uint
 source_of (uint place)
 {

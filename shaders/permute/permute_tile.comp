@@ -1,10 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The same as permute_copy where the fastest part of the target, the last one, is another than that
- * of the source, part FAST, whose stride is 1: for all digits of the other parts, a matrix of the
- * two is transposed.  A workgroup takes a tile of SIDE x SIDE elements through shared memory, so
- * that neighbouring invocations read and write neighbouring elements.  ACCUMULATE=1 adds to the
- * target. */
+/* The same as permute_copy, for the case that the fastest part of the target, the last one, differs
+ * from the fastest part of the source, FAST, whose stride is 1: for all digits of the other parts,
+ * the matrix of these two parts is transposed.  A workgroup takes a tile of SIDE x SIDE elements
+ * through shared memory, so that neighbouring invocations read and write neighbouring elements.
+ * ACCUMULATE=1 adds to the target. */
 #include "types.glsl"
 #include "permute-parts.glsl"
 
@@ -23,7 +23,7 @@ DYNO_BUFFER_OUT (Target, VALUE, BYTES);
 #define ROWS (LOCAL_X / DYNO_PERMUTE_SIDE) /* of a tile, at a time */
 shared float tile[DYNO_PERMUTE_SIDE][DYNO_PERMUTE_SIDE + 1];
 
-/* The last channel of a pixel brings the pads along. */
+/* The last channel of a pixel also writes the pads. */
 void
 store (Target target, uint place, float value)
 {

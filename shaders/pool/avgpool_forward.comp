@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, C) = mean of x (N, PIXELS, C) over the pixels.  A workgroup takes one sample, LOCAL_X
- * accesses of its channels and SPLIT of its pixels (z); invocation (i, j) every LOCAL_Y-th of them;
- * the order of the sums is fixed.  PARTIALS=1 writes fp32 shares of the mean, [split][n][c], for
- * conv2d/join.comp. */
+ * accesses of its channels and SPLIT of its pixels (z); invocation (i, j) takes every LOCAL_Y-th of
+ * these pixels; the order of the sums is fixed.  PARTIALS=1 writes fp32 shares of the mean,
+ * [split][n][c], for conv2d/join.comp. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lies at this
- * place.  Every element of dx collects its own sum, in scan order of the windows.
+ * place.  Every element of dx has its own sum, in scan order of the windows.
  * ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"

@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL_H x KERNEL_W; places
- * outside x, of which a window may have some but not all, count as -inf; the first of equal values in
- * scan order wins, and so does NaN, as in PyTorch.  ARGMAX=1 keeps the place in the window, one byte
- * per element. */
+/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL_H x KERNEL_W; positions
+ * outside x, which may be some but not all of a window, count as -inf; the first of equal values in
+ * scan order wins, and so does NaN, as in PyTorch.  ARGMAX=1 keeps the place in the window, one
+ * byte per element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"

@@ -25,8 +25,8 @@ layout (constant_id = DYNO_AVG_WINDOW_END_H) const uint END_H = 0;
 layout (constant_id = DYNO_AVG_WINDOW_END_W) const uint END_W = 0;
 layout (constant_id = DYNO_AVG_WINDOW_EXCLUDE_PAD) const uint EXCLUDE_PAD = 0;
 
-/* For window o: its first place inside, the end of these places, and the number of places to divide
- * by. */
+/* For window o: its first position inside, the end of the positions inside, and the number of
+ * positions to divide by. */
 uvec3
 window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad,
              uint at_end)
@@ -42,7 +42,7 @@ window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad,
 #endif
 }
 
-/* The windows that contain place i: from the first result to before the second. */
+/* The range of windows that contain position i: from the first result to before the second. */
 uvec2
 windows_with (uint i, uint size, uint count, uint kernel, uint step, uint pad)
 {

@@ -79,7 +79,7 @@ change_at (uint n)
 }
 
 #ifdef MAP
-/* Brings a place on an axis into the crop's pixels; FALSE: the place is outside, and black. */
+/* Maps a position on an axis into the crop's pixels; FALSE: the position is outside, and black. */
 bool
 bring_inside (inout float at, float first, float last)
 {
@@ -97,7 +97,7 @@ bring_inside (inout float at, float first, float last)
   return true;
 }
 
-/* The place in the raw image to which a change maps a pixel; FALSE: it is outside. */
+/* The position in the raw image to which a change maps a pixel; FALSE: it is outside. */
 bool
 map_pixel (uint x, uint y, DynoPrepareChange change, out float sx, out float sy)
 {

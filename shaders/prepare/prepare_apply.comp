@@ -49,7 +49,7 @@ uint key;
 #include "pixels.glsl"
 
 #ifdef COLOUR
-/* rotates the hue by a share of its circle; saturation and value stay */
+/* rotates the hue by a share of the circle; saturation and value are unchanged */
 vec3
 turn_hue (vec3 rgb, float turn)
 {
@@ -61,7 +61,7 @@ turn_hue (vec3 rgb, float turn)
                  : value == rgb.g ? (rgb.b - rgb.r) / chroma + 2.0
                                   : (rgb.r - rgb.g) / chroma + 4.0;
   sixths += 6.0 * turn;
-  /* each channel falls from the value to the least over two sixths of the circle */
+  /* each channel falls from the value to the minimum over two sixths of the circle */
   const vec3 away = abs (mod (vec3 (sixths, sixths - 2.0, sixths - 4.0) + 3.0, 6.0) - 3.0);
   return value - chroma * clamp (away - 1.0, 0.0, 1.0);
 }
@@ -137,8 +137,8 @@ prepared (uint n, uint x, uint y, uint channel)
 }
 
 #ifdef MIX
-/* The other sample is read where it has a share: the whole share inside the box, the same share
- * everywhere else. */
+/* The other sample is read only where it has a share: 1 inside the box, mix_other everywhere
+ * else. */
 Lanes
 mixed (uint n, uint n_valid, uint x, uint y, uint channel, float other, uvec4 box)
 {

@@ -49,7 +49,7 @@ factor_of (uint seed, uint draw, float most)
 }
 
 /* Sine and cosine of an angle in degrees, exact at multiples of 90 and to a float's last digits
- * elsewhere, which the device's own need not be. */
+ * elsewhere; the device's functions need not be that exact. */
 vec2
 sine_and_cosine (float degrees)
 {

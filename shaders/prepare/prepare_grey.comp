@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* greys (N, SPLITS): sums of the grey of each sample's pixels after map and brightness, from which
- * contrast takes the mean.  A workgroup makes a sum, in a fixed order; samples from n_valid on have
- * no sums. */
+ * contrast takes the mean.  A workgroup computes one sum, in a fixed order; samples from n_valid on
+ * have no sums. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "prepare-push.h"
@@ -42,7 +42,7 @@ main ()
       float sum = 0.0;
       for (uint i = first + lane; i < min (first + share, W * H); i += LOCAL_X)
         {
-          /* a flip by itself changes no sum */
+          /* a flip changes no sum */
 #ifdef MAP
           const Lanes x = mapped_lanes (n, i % W, i / W, 0, change);
 #else

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* c = a, count chunks of 16 bytes: the cost of reading and writing memory without computation.  An
- * invocation copies EACH chunks, a workgroup a stretch of LOCAL_X * EACH; all chunks are loaded
- * before the first is stored. */
+ * invocation copies EACH chunks, a workgroup a contiguous range of LOCAL_X * EACH chunks; all
+ * chunks are loaded before the first is stored. */
 #include "types.glsl"
 #include "probe.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the pixels of a resized image lie in the image: pixel o of an axis of y lies at
+/* The positions of the pixels of a resized image in the original image: pixel o of an axis of y
+ * lies at
  *     place (o) = (o * STEP + BIAS) / UNIT - 1
- * of x, a fraction of whole numbers, so that no rounding moves a pixel.  LINEAR=1 interpolates between
- * the pixels before and after that place; without it a pixel of y is the one of x at floor (place),
- * since BIAS holds the rule of the rounding.  Places outside of x are its first or last pixel.  An
- * Axis of x is {extent, extent in y, STEP, BIAS, UNIT}; o * STEP + BIAS stays below 2^31. */
+ * of x, a fraction of integers, so that rounding moves no pixel.  LINEAR=1 interpolates between the
+ * pixels before and after that position; without it a pixel of y is the one of x at floor (place),
+ * since BIAS holds the rule of the rounding.  Positions outside of x are its first or last pixel.
+ * An Axis of x is {extent, extent in y, STEP, BIAS, UNIT}; o * STEP + BIAS stays below 2^31. */
 #ifndef DYNO_PLACES_GLSL
 #define DYNO_PLACES_GLSL
 #include "resize-push.h"
@@ -37,14 +38,14 @@ between (uint o, uint extent, uint step, uint bias, uint unit)
                   float (at - after * unit) / float (unit));
 }
 
-/* The part of pixel i of x in such a pixel. */
+/* The weight of pixel i of x in such a pixel. */
 float
 part_of (uint i, Between b)
 {
   return (b.before == i ? 1.0 - b.share : 0.0) + (b.after == i ? b.share : 0.0);
 }
 
-/* The first pixel of y whose place is k - 1 or more. */
+/* The first pixel of y whose position is k - 1 or more. */
 uint
 first_from (uint k, uint extent_y, uint step, uint bias, uint unit)
 {
@@ -52,7 +53,7 @@ first_from (uint k, uint extent_y, uint step, uint bias, uint unit)
   return at <= bias ? 0 : min ((at - bias + step - 1) / step, extent_y);
 }
 
-/* The pixels of y, from x to before y, that have a part of pixel i of x. */
+/* The range of pixels of y, [result.x, result.y), to which pixel i of x contributes. */
 uvec2
 pixels_with (uint i, uint extent, uint extent_y, uint step, uint bias, uint unit)
 {

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, OH, OW, C) = x (N, H, W, C) at the places of its pixels, see places.glsl: the nearest pixel of
- * x, or with LINEAR=1 the mean of the four around, by their shares. */
+/* y (N, OH, OW, C) = x (N, H, W, C) at the positions of y's pixels, see places.glsl: one pixel of
+ * x, or with LINEAR=1 the weighted mean of the four pixels around the position. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "places.glsl"

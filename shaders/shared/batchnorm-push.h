@@ -6,7 +6,7 @@
 #define DYNO_SHARED_BATCHNORM_PUSH_H
 #include "compat.h"
 
-/* of a convolution that applies a batch norm (affine.glsl), unless a macro gives another */
+/* epsilon of a convolution that applies a batch norm (affine.glsl), unless a macro sets another */
 #define DYNO_BATCH_NORM_EPSILON 1e-5f
 
 /* constant_id of each: for the two kernels that reduce over rows; */
@@ -26,9 +26,10 @@
 #define DYNO_BATCH_NORM_JOIN_VECTORS 1 /* of four floats in a group */
 #define DYNO_BATCH_NORM_JOIN_EACH    2 /* groups to be joined into one */
 /* for the applying kernels, the last two only for the forward pass; */
-#define DYNO_BATCH_NORM_APPLY_COUNT   0 /* accesses in the tensor; with max pooling strips x CVECS, with MASK fours of rows x CVECS */
+/* accesses in the tensor; with max pooling strips x CVECS, with MASK fours of rows x CVECS */
+#define DYNO_BATCH_NORM_APPLY_COUNT   0
 #define DYNO_BATCH_NORM_APPLY_CVECS   1
-#define DYNO_BATCH_NORM_APPLY_STRIDE  2 /* invocations at work, a multiple of CVECS */
+#define DYNO_BATCH_NORM_APPLY_STRIDE  2 /* number of invocations, a multiple of CVECS */
 #define DYNO_BATCH_NORM_APPLY_EPSILON 3
 #define DYNO_BATCH_NORM_APPLY_ROWS    4 /* with MASK */
 /* and after the first three of these constants, with max pooling, for y and for the pooled y. */

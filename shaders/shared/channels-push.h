@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the kernel that copies runs of channels; the one that shuffles channels takes
+/* Push constants of the kernel that copies runs of channels; the kernel that shuffles channels uses
  * those of elementwise-push.h. */
 #ifndef DYNO_SHARED_CHANNELS_PUSH_H
 #define DYNO_SHARED_CHANNELS_PUSH_H
 #include "compat.h"
 
-#define DYNO_CHANNELS_MOST_RUNS 8 /* as many as an access has channels: it never needs more */
+/* as many runs as an access has channels: more are never needed */
+#define DYNO_CHANNELS_MOST_RUNS 8
 
 /* constant_id of each; the target's accesses in the range are written */
 #define DYNO_CHANNELS_COUNT  0 /* accesses that are written */
@@ -13,7 +14,7 @@
 #define DYNO_CHANNELS_RANGE  2 /* accesses of a pixel in the range */
 #define DYNO_CHANNELS_CVECS  3 /* accesses of a pixel */
 #define DYNO_CHANNELS_START  4 /* first channel of the target in run 0 */
-#define DYNO_CHANNELS_OFFSET 5 /* the channel of source 0 that goes there */
+#define DYNO_CHANNELS_OFFSET 5 /* the channel of source 0 that is copied to START */
 #define DYNO_CHANNELS_PITCH  6 /* channels in memory of source 0 */
 #define DYNO_CHANNELS_END_0  7 /* end of each run, one after the other */
 #define DYNO_CHANNELS_END_1  8
@@ -23,7 +24,7 @@
 #define DYNO_CHANNELS_END_5  12
 #define DYNO_CHANNELS_END_6  13
 #define DYNO_CHANNELS_END_7  14
-/* of a shuffle, after DYNO_ELEMENTWISE_COUNT */
+/* constants of a shuffle, after DYNO_ELEMENTWISE_COUNT */
 #define DYNO_SHUFFLE_CVECS  1
 #define DYNO_SHUFFLE_C      2
 #define DYNO_SHUFFLE_GROUPS 3

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One source for C and GLSL: a shared/<op>.h includes this and declares its push constants with
+/* Macros for headers that C and GLSL share: a shared/<op>.h includes this and declares its push
+ * constants with
  *
  *   DYNO_STRUCT (DynoFillPush) { uint64_t target; uint32_t count; float value; };
  *   DYNO_STRUCT_SIZE (DynoFillPush, 16)
  *
  * Members are uint64_t (buffer addresses, first), then uint32_t, int32_t and float; a struct with
  * an address has a size that is a multiple of 8 (end it with a spare word where needed), so C and
- * std430 agree on every offset.  In GLSL lib/types.glsl must come first: it switches 64-bit
- * integers on. */
+ * std430 agree on every offset.  In GLSL lib/types.glsl must come first: it enables 64-bit
+ * integers. */
 #ifndef DYNO_SHARED_COMPAT_H
 #define DYNO_SHARED_COMPAT_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants and specialisation constants of shaders/conv2d, one source for C and GLSL. */
+/* Push constants and specialisation constants of shaders/conv2d, for C and GLSL. */
 #ifndef DYNO_SHARED_CONV2D_H
 #define DYNO_SHARED_CONV2D_H
 #include "compat.h"
 
-/* constant_id of each; channels include pads.  With LANES the sizes are members of the push constants
- * instead. */
+/* constant_id of each; channels include pads.  With LANES the sizes are members of the push
+ * constants instead. */
 #define DYNO_CONV2D_N          0
 #define DYNO_CONV2D_H          1  /* of x */
 #define DYNO_CONV2D_W          2
@@ -33,8 +33,8 @@
 #define DYNO_CONV2D_GROUP_K    21
 #define DYNO_CONV2D_DILATION_H 22
 #define DYNO_CONV2D_DILATION_W 23
-/* dgrad: distance from a tap to the next one that the same pixel meets: the stride divided by its
- * common divisor with the dilation */
+/* dgrad: distance from a tap to the next tap that applies to the same pixel: the stride divided by
+ * its greatest common divisor with the dilation */
 #define DYNO_CONV2D_TAP_STEP_H 24
 #define DYNO_CONV2D_TAP_STEP_W 25
 #define DYNO_CONV2D_N_CONSTANTS 26

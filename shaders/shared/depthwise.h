@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants and specialisation constants of shaders/depthwise, one source for C and GLSL.
+/* Push constants and specialisation constants of shaders/depthwise, for C and GLSL.
  * x is (N, H, W, C), y is (N, OH, OW, C), the weight [KH][KW][C], C padded to 8.  Macros: TAPS_H
  * and TAPS_W, the kernel's sides, STEP_H and STEP_W, its stride; forward: BAND and STRIP, rows and
  * columns of y in a piece of work; wgrad: the same for dy, and TAP_ROWS, the rows of taps whose
- * sums it holds.  The forward kernel also makes dgrad where the stride is 1: x is then dy and y is
- * dx. */
+ * sums an invocation holds.  The forward kernel also makes dgrad where the stride is 1: x is then
+ * dy and y is dx. */
 #ifndef DYNO_SHARED_DEPTHWISE_H
 #define DYNO_SHARED_DEPTHWISE_H
 #include "compat.h"
 
 /* constant_id of each */
-#define DYNO_DEPTHWISE_PIECES      0 /* of work */
+#define DYNO_DEPTHWISE_PIECES      0 /* pieces of work */
 #define DYNO_DEPTHWISE_PER_GROUP   1 /* pieces per workgroup */
 #define DYNO_DEPTHWISE_CVECS       2 /* groups of 4 channels */
 #define DYNO_DEPTHWISE_H           3

@@ -4,7 +4,7 @@
 #define DYNO_SHARED_ELEMENTWISE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each; the constants after the first are for one op each */
+/* constant_id of each; each constant after the first belongs to one op */
 #define DYNO_ELEMENTWISE_COUNT  0 /* 16-byte accesses in a tensor */
 #define DYNO_ACTIVATION_CVECS   1 /* with PADDED: accesses in a pixel */
 #define DYNO_ACTIVATION_C       2

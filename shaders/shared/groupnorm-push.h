@@ -16,7 +16,7 @@ DYNO_STRUCT (DynoGroupNormPush) {
   uint64_t x;    /* backward: the normalised values, which forward wrote */
   uint64_t dy;   /* backward only */
   uint64_t rows; /* (mean, 1 / deviation) of each group of each sample */
-  uint64_t sums; /* backward only: means of (dy, dy xhat) of the same */
+  uint64_t sums; /* backward only: means of (dy, dy xhat) of each group of each sample */
   uint64_t y;    /* backward: dx */
 };
 DYNO_STRUCT_SIZE (DynoGroupNormPush, 40)

@@ -5,12 +5,12 @@
 #define DYNO_SHARED_LOSS_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: for the kernels over rows (rows and C: for the norm too), and for the sum */
+/* constant_id of each: for the kernels over rows (ROWS and C also for the norm), and for the sum */
 #define DYNO_LOSS_ROWS        0
 #define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
 #define DYNO_LOSS_C           2
 #define DYNO_LOSS_SMOOTHING   3 /* cross entropy */
-#define DYNO_LOSS_PARTS       4 /* pixel_rows: sums of weights; dice_table: workgroups of dice_sums */
+#define DYNO_LOSS_PARTS       4 /* pixel_rows: sums of weights; dice_table: dice_sums' workgroups */
 #define DYNO_LOSS_FOCAL       5 /* exponent of the focal loss */
 #define DYNO_LOSS_DICE        6 /* share of the Dice loss */
 #define DYNO_LOSS_SUM_ROWS    0
@@ -37,7 +37,7 @@ DYNO_STRUCT (DynoLossRowsPush) {
 };
 DYNO_STRUCT_SIZE (DynoLossRowsPush, 64)
 
-/* The loss of pixels, and what is read off their logits. */
+/* The loss of pixels, and the results that are computed from their logits. */
 DYNO_STRUCT (DynoPixelLossPush) {
   uint64_t logits;
   uint64_t targets;

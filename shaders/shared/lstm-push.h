@@ -8,7 +8,8 @@
 #define DYNO_LSTM_N      0
 #define DYNO_LSTM_T      1
 #define DYNO_LSTM_H      2
-#define DYNO_LSTM_KP     3 /* elements of a row of gates, and of the weight: 4 H and pads */
+/* elements of a row of the gates and of a row of the weight: 4 H and pads */
+#define DYNO_LSTM_KP     3
 #define DYNO_LSTM_YP     4 /* of a step of y */
 #define DYNO_LSTM_COLUMN 5 /* column of y at which this direction's share begins */
 #define DYNO_LSTM_STRIDE 6 /* steps of the lengths' sequence in one step of x */
@@ -21,7 +22,7 @@ DYNO_STRUCT (DynoLstmPush) {
   uint64_t y;       /* (N, T, YP) */
   uint64_t kept;    /* (N, T, KP): i, f, g, o after their functions */
   uint64_t cell;    /* (N, T, H) floats */
-  uint32_t first;   /* first step, in the order of the recurrence; count steps from there */
+  uint32_t first;   /* the first of count steps, in the order of the recurrence */
   uint32_t count;
 };
 DYNO_STRUCT_SIZE (DynoLstmPush, 64)
@@ -35,7 +36,7 @@ DYNO_STRUCT (DynoLstmBackwardPush) {
   uint64_t lengths;
   uint64_t dgates;   /* (N, T, KP) */
   uint64_t previous; /* (N, T, HP): the state before each step */
-  uint64_t dcell;    /* N * H floats: carried from one dispatch to the next */
+  uint64_t dcell;    /* N * H floats: dc, carried from one dispatch to the next */
   uint32_t first;
   uint32_t count;
 };

@@ -11,7 +11,7 @@
 #define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the head */
 #define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: factor on the head's learning rate */
 #define DYNO_OPTIMIZER_DECAY         3 /* update and states: of the averages */
-/* update: elements / 8 before the first that weight decay leaves out, and before the next after them */
+/* update: elements / 8 before the range that weight decay leaves out, and before its end */
 #define DYNO_OPTIMIZER_UNDECAYED_START 4
 #define DYNO_OPTIMIZER_UNDECAYED_END   5
 
@@ -27,7 +27,7 @@ DYNO_STRUCT (DynoOptimizerDecidePush) {
   uint64_t step_input;  /* struct DynoStepInput */
   uint64_t scaler;      /* struct DynoScalerState */
   uint64_t step_output; /* struct DynoStepOutput */
-  uint64_t corrections; /* 1 - beta1^t, 1 - beta2^t; of optimizers that have them */
+  uint64_t corrections; /* 1 - beta1^t, 1 - beta2^t; for optimizers that have them */
 };
 DYNO_STRUCT_SIZE (DynoOptimizerDecidePush, 40)
 

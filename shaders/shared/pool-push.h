@@ -39,7 +39,7 @@
 #define DYNO_AVG_WINDOW_PAD_W         11
 #define DYNO_AVG_WINDOW_END_H         12 /* pads at the end */
 #define DYNO_AVG_WINDOW_END_W         13
-#define DYNO_AVG_WINDOW_EXCLUDE_PAD   14 /* 1: places of the pad do not count */
+#define DYNO_AVG_WINDOW_EXCLUDE_PAD   14 /* 1: positions in the pad do not count */
 
 /* argmax: one byte per element of y, the place in the window, row * KERNEL_W + column. */
 DYNO_STRUCT (DynoMaxPoolPush)

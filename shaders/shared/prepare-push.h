@@ -21,7 +21,7 @@
 #define DYNO_PREPARE_FLIP          13 /* probabilities */
 #define DYNO_PREPARE_FLIP_VERTICAL 14
 #define DYNO_PREPARE_PAD           15 /* DYNO_PREPARE_PAD_... */
-#define DYNO_PREPARE_SPLITS        16 /* sums of greys per sample; 0: the contrast stays */
+#define DYNO_PREPARE_SPLITS        16 /* sums of greys per sample; 0: the contrast is unchanged */
 #define DYNO_PREPARE_SATURATE      17 /* 1: saturation or hue changes */
 #define DYNO_PREPARE_NOISE         18 /* deviation */
 
@@ -49,14 +49,15 @@
 #define DYNO_PREPARE_DRAW_ERASE         14
 #define DYNO_PREPARE_DRAW_TIME_MASK     15
 
-/* The change of a sample, drawn once and read for each of its pixels, in accesses of 16 bytes. */
+/* The change of a sample, which is drawn once and read for each of its pixels, in accesses of 16
+ * bytes. */
 struct DynoPrepareChange {
   /* the pixel's place in the raw image: (xx * x + xy * y + x0, yx * x + yy * y + y0), whole numbers
    * at the centres of pixels */
   float xx, xy, x0, yx, yy, y0;
   float left, top, right, bottom; /* the outermost pixels of the crop */
   float brightness, contrast, saturation, hue;
-  float erase_left, erase_top, erase_right, erase_bottom; /* right and bottom are outside */
+  float erase_left, erase_top, erase_right, erase_bottom; /* right and bottom are exclusive */
   float reserved0, reserved1;
 };
 #define DYNO_PREPARE_CHANGE_QUADS 5

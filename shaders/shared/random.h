@@ -12,7 +12,7 @@
 #define DYNO_RANDOM_FUNCTION static inline
 #endif
 
-/* streams below this number belong to ops, by their place in the graph */
+/* streams below this number belong to ops, by their index in the graph */
 #define DYNO_RANDOM_STREAM_NOISE  0x80000000u
 #define DYNO_RANDOM_STREAM_TARGET 0x80000001u
 #define DYNO_RANDOM_STREAM_MIX    0x80000002u

@@ -4,7 +4,7 @@
 #define DYNO_SHARED_RESIZE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each; steps, biases and units of the places are explained in places.glsl */
+/* constant_id of each; steps, biases and units of the positions are explained in places.glsl */
 #define DYNO_RESIZE_COUNT  0 /* 16-byte accesses in the target */
 #define DYNO_RESIZE_CVECS  1 /* of a pixel */
 #define DYNO_RESIZE_H      2 /* of x */

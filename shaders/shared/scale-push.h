@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Push constants of the product of an image and a factor for each of its channels; its forward pass
- * takes the push constants of elementwise-push.h. */
+ * uses the push constants of elementwise-push.h. */
 #ifndef DYNO_SHARED_SCALE_PUSH_H
 #define DYNO_SHARED_SCALE_PUSH_H
 #include "compat.h"

@@ -12,10 +12,10 @@ struct DynoStepInput {
   uint32_t micro_step;    /* within the accumulation, 0 .. accumulate - 1 */
   uint32_t seed_low, seed_high;
   uint32_t n_valid;       /* samples in this batch; the loss ignores the rest */
-  /* samples (n_valid) * accumulate: the gradient of the mean over the effective batch */
+  /* n_valid * accumulate: the gradient is that of the mean over the effective batch */
   float loss_divisor;
   float lr;
-  float momentum;         /* of optimizers that have it, or beta1 */
+  float momentum;         /* momentum of optimizers that have it, else beta1 */
   float beta2;
   float weight_decay;
   float epsilon;
@@ -32,7 +32,7 @@ struct DynoStepInput {
    * mixing.  mix_other is the other sample's share outside of the box (inside the box it is 1),
    * mix_target its share in the target. */
   float mix_other, mix_target;
-  uint32_t mix_left, mix_top, mix_right, mix_bottom; /* right and bottom are outside */
+  uint32_t mix_left, mix_top, mix_right, mix_bottom; /* right and bottom are exclusive */
 };
 
 #define DYNO_MAX_METRICS 8 /* most metrics of one loss */

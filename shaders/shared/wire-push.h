@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the conversions of gradients that travel between ranks in fp16, and of their sums. */
+/* Push constants of the conversions of gradients that ranks exchange in fp16, and of their sums. */
 #ifndef DYNO_SHARED_WIRE_PUSH_H
 #define DYNO_SHARED_WIRE_PUSH_H
 #include "compat.h"

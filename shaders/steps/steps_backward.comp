@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx (N, T, C): dy (N, C) at the last step that counts, 0 at the others; FIRST=1: at the
- * first step; MEAN=1: dy over the number
- * of steps that count, at each of these.  ACCUMULATE=1 adds to dx. */
+ * first step; MEAN=1: dy divided by the number of steps that count, at each step that counts.
+ * ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "steps-push.h"
