@@ -170,7 +170,7 @@ taps_start ()
   tap_chunk = 0;
 }
 
-/* Advances to the next K tile, where a tap has so many chunks of channels. */
+/* Advances to the next K tile; a tap has this number of chunks of channels. */
 void
 taps_next (uint chunks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tile of a matrix product, and the parts of it that each invocation moves.
+/* The tile of a matrix product, and the parts of it that each invocation loads.
  *
  * A workgroup makes one BM x BN tile of C = A B in K tiles of BK.  Macros by the kernel's spec:
  *   HALF           1: A and B are fp16 in memory, 0: fp32; sums are always fp32

@@ -39,8 +39,8 @@ loading_shape (DynoNode *node)
   return shape ? shape : dyno_conv2d_get_shape (node, DYNO_CONV2D_WGRAD);
 }
 
-/* Does this convolution compute the batch norm's output in its loads?  Then the batch norm needs no
- * pass of its own, and every 16 bytes of x take 12 more instructions (gemm-load.glsl), in tiles
+/* TRUE: this convolution computes the batch norm's output in its loads.  Then the batch norm needs
+ * no pass of its own, and every 16 bytes of x take 12 more instructions (gemm-load.glsl), in tiles
  * without a patch once for each tap.  All convolutions do so until measurements on a card show
  * where this costs too much; DYNO_NORM_LOADS is for such measurements. */
 static gboolean

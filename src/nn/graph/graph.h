@@ -299,7 +299,7 @@ gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTen
  * flatten). */
 void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
 
-/* For an op's backward: may the op overwrite its output's gradient?  FALSE when another tensor
+/* For an op's backward: TRUE: the op may overwrite its output's gradient; FALSE when another tensor
  * shares the gradient and the producer of that tensor has not read it yet. */
 gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
 

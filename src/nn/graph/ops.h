@@ -163,8 +163,8 @@ typedef enum {
   DYNO_RESIZE_CEIL,         /* the pixel after */
 } DynoResizeMode;
 
-/* Where pixel o of a side lies in the image, as ONNX's coordinate_transformation_mode; f is the
- * factor of the side. */
+/* The position in the image of pixel o of a side, as ONNX's coordinate_transformation_mode; f is
+ * the factor of the side. */
 typedef enum {
   DYNO_RESIZE_HALF_PIXEL,         /* (o + 1/2) / f - 1/2 */
   DYNO_RESIZE_PYTORCH_HALF_PIXEL, /* the same; 0 if the result has one pixel */
@@ -292,8 +292,8 @@ typedef struct {
  * it is the attention of (N * H, 1, W, 3 C): each row is a group of T = W tokens, such as a window.
  * Memory grows linearly with the number of tokens, the work of each token with T.  Tokens that do
  * not count are not keys; their own rows of the output are computed as for other tokens, as in
- * PyTorch with key_padding_mask.  Errors: SHAPE; at lowering UNSUPPORTED, where a CPU runs so many
- * tokens. */
+ * PyTorch with key_padding_mask.  Errors: SHAPE; at lowering UNSUPPORTED, where a CPU cannot run
+ * this number of tokens. */
 DynoTensor *dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
                             const DynoAttentionParams *params);
 

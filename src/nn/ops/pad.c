@@ -2,7 +2,7 @@
 /* pad: a frame of one value around height, width and channels, of negative width where it crops:
  *     y[n][h][w][c] = x[n][h - top][w - left][c - front], the value where x has no such place
  * Input x (N, H, W, C); output y (N, H + top + bottom, W + left + right, C + front + back).
- * pad_backward: the same from dy with the pads negated, so that what was cropped gets zero; added to
+ * pad_backward: the same from dy with the pads negated, so that cropped elements get zero; added to
  * dx where dx has other contributors.  Input dy; output dx. */
 #include "channels-private.h"
 #include "elementwise.h"
@@ -110,7 +110,7 @@ static const DynoOpClass pad_class = { .name = "pad",
                                        .lower = lower_forward,
                                        .flops = dyno_channels_flops };
 
-/* The extent with its pads; 0: nothing is left of it, or it is too large. */
+/* The extent with its pads; 0: no element is left, or the extent is too large. */
 static guint32
 padded (guint32 extent, gint32 before, gint32 after)
 {

@@ -16,6 +16,7 @@ void dyno_sum_accumulate (DynoGraph *graph, DynoTensor *source, DynoTensor *targ
  * memory. */
 void dyno_sum_lower (DynoLowering *lowering, DynoNode *node);
 
-gboolean dyno_sum_fits (const DynoTensor *a, const DynoTensor *b); /* have they the same shape? */
+/* TRUE: the tensors have the same shape */
+gboolean dyno_sum_fits (const DynoTensor *a, const DynoTensor *b);
 
 G_END_DECLS

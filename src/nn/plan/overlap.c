@@ -28,7 +28,7 @@ dispatch_at (GPtrArray *list, guint i)
   return g_ptr_array_index (list, i);
 }
 
-/* Do the two dispatches touch the same tensor, one of them writing? */
+/* TRUE: the two dispatches touch the same tensor, and one of them writes it. */
 static gboolean
 conflict (const DynoDispatch *a, const DynoDispatch *b)
 {

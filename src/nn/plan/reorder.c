@@ -141,8 +141,8 @@ add_touch (Schedule *s, GHashTable *places, guint unit, const DynoBinding *bindi
   g_array_append_val (s->touches, ((Touch[]){ { place - 1, binding->access } }[0]));
 }
 
-/* May the unit run later?  Such a unit writes only its own scratch and gradients of parameters that
- * no other unit touches. */
+/* TRUE: the unit may run later.  Such a unit writes only its own scratch and gradients of
+ * parameters that no other unit touches. */
 static gboolean
 unit_waits (const Schedule *s, guint unit)
 {
@@ -252,7 +252,7 @@ schedule_clear (Schedule *s)
 
 /* One try -------------------------------------------------------------------------------------- */
 
-/* Does this dispatch begin a barrier level? */
+/* TRUE: this dispatch begins a barrier level. */
 static gboolean
 begins_level (const Schedule *s, guint dispatch)
 {
@@ -326,7 +326,7 @@ run_unit (Schedule *s, guint unit)
 }
 
 /* The place in `waiting` of the unit to run next: a unit that must run now, or else, among the
- * units that the limit has room for, the one that frees most. */
+ * units that fit the limit, the unit that frees the most bytes. */
 static gboolean
 next_waiting (const Schedule *s, guint64 limit, guint deadline, guint *place)
 {
@@ -428,7 +428,7 @@ rematerialised_free (gpointer data)
   g_free (rematerialised);
 }
 
-/* Is y read, in the backward pass, only by units that may wait until this node has run? */
+/* TRUE: in the backward pass only units that may wait until this node has run read y. */
 static gboolean
 can_rematerialise (const Schedule *s, const DynoNode *node, const DynoTensor *y)
 {
@@ -470,7 +470,7 @@ dispatches_read (const GPtrArray *dispatches, const DynoTensor *tensor)
   return FALSE;
 }
 
-/* Does the backward pass read the value in any case? */
+/* TRUE: the backward pass reads the value in any case. */
 static gboolean
 backward_reads (const Schedule *s, guint value)
 {
@@ -485,7 +485,7 @@ backward_reads (const Schedule *s, guint value)
   return FALSE;
 }
 
-/* Is every value that the node reads also kept by another reader? */
+/* TRUE: another reader keeps every value that the node reads. */
 static gboolean
 reads_what_is_kept (const Schedule *s, const Rematerialised *rematerialised)
 {
@@ -533,8 +533,8 @@ compare_rematerialised (gconstpointer a, gconstpointer b)
   return x->y->id < y->y->id ? -1 : x->y->id > y->y->id;
 }
 
-/* TRUE: none of the first n drops a value that the last one reads, and the last one drops none that
- * they read. */
+/* TRUE: none of the first n nodes drops a value that the last one reads, and the last one drops no
+ * value that they read. */
 static gboolean
 goes_with_others (GPtrArray *found, guint n, const Rematerialised *last)
 {

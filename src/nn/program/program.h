@@ -32,7 +32,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_unref)
 /* NULL where the plan has no bytes; for ARENA the first buffer. */
 DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot);
 /* The buffer that holds a planned tensor, and the tensor's offset in it; NULL: there is no buffer,
- * or the tensor does not lie inside. */
+ * or the tensor does not lie inside of it. */
 DynoBuffer *dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot,
                                 guint64 *offset);
 /* The buffers that steps change and that outlive the steps, with the buffers that are computed only

@@ -71,8 +71,8 @@ tap_step (guint32 stride, guint32 dilation)
   return stride / common_divisor (MAX (dilation, 1), stride);
 }
 
-/* The number of taps that the pixels at `phase` (pad included) of a stride meet: the taps with tap
- * * dilation = phase modulo the stride. */
+/* The number of taps that apply to the pixels at `phase` (pad included) of a stride: the taps with
+ * tap * dilation = phase modulo the stride. */
 static guint32
 count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
 {
@@ -273,7 +273,7 @@ split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass 
   return product->depth;
 }
 
-/* Can the tile make the sums of a batch norm's backward pass? */
+/* TRUE: the tile can make the sums of a batch norm's backward pass. */
 static gboolean
 can_make_norm (const DynoConv2dVariant *variant)
 {

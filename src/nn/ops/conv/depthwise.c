@@ -29,7 +29,7 @@
 #define MOST_TAPS 10
 
 /* Invocations of a workgroup, workgroups in all, and the least and the most pieces of work per
- * invocation of wgrad (see types.glsl for the limits of a CPU underneath). */
+ * invocation of wgrad (see types.glsl for the limits on a CPU). */
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 32
 #define WIDEST_BYTES         512 /* largest part of a pixel for one workgroup */

@@ -358,7 +358,8 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 /* The reducing pass reads x, from which y is made (with max pooling, from the winners).  Where the
- * sums were made before and there is no reducing pass, the pass for the gradient makes y. */
+ * sums were made before and there is no reducing pass, the pass for the gradient rematerialises
+ * y. */
 static DynoTensor *
 backward_rematerialises (const DynoNode *node)
 {
@@ -403,8 +404,8 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
   return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
 }
 
-/* May dx overwrite x?  It may where the backward pass of the op that made x (a convolution) does
- * not read x, and the nodes of this batch norm are x's only readers.  The gradient of the largest
+/* TRUE: dx may overwrite x, since the backward pass of the op that made x (a convolution) does not
+ * read x, and the nodes of this batch norm are x's only readers.  The gradient of the largest
  * activation then needs no memory of its own. */
 static gboolean
 backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)

@@ -192,7 +192,7 @@ DynoTensor *dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNor
                                       const DynoTensor *x);
 
 /* Reduces many groups of sums that a convolution has made to few, [groups][2][channels]; few groups
- * stay as they are.  For a node of batch norm. */
+ * are left unchanged.  For a node of batch norm. */
 void dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
                            DynoColumnSums *sums);
 

@@ -89,7 +89,7 @@ dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *
                                   (guint64) r->groups * 2 * x->cp * sizeof (float));
 }
 
-/* Groups of sums that batchnorm_finish reads by itself; more groups are joined first. */
+/* The most groups of sums that batchnorm_finish reads directly; more groups are joined first. */
 #define JOIN_MORE_THAN 1024
 #define JOINED         256
 
