@@ -21,7 +21,8 @@ layout (constant_id = DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP) const uint ROWS_PE
 layout (constant_id = DYNO_BATCH_NORM_COLLECT_GROUPS) const uint GROUPS = 1;
 layout (constant_id = DYNO_BATCH_NORM_FINISH_EPSILON) const float EPSILON = 1e-5;
 layout (constant_id = DYNO_BATCH_NORM_FINISH_MOMENTUM) const float MOMENTUM = 0.1;
-layout (constant_id = DYNO_BATCH_NORM_FINISH_UNBIASED) const float UNBIASED = 1.0; /* ROWS / (ROWS - 1) */
+/* ROWS / (ROWS - 1) */
+layout (constant_id = DYNO_BATCH_NORM_FINISH_UNBIASED) const float UNBIASED = 1.0;
 #ifndef SUMS
 #define SUMS 0
 #endif

@@ -3,7 +3,7 @@
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
  * including the activation's slope; dx, dy, x are (N, H, W, C), all other tensors (C).  sums holds
  * mean (dy), then mean (dy * xhat), over n, h, w.  SLOPE_X=1 and SLOPE_MASK=1 are as in
- * batchnorm_reduce.  RESIDUAL=1 writes that dy to dresidual, RESIDUAL=2 adds it there.
+ * batchnorm_reduce.  RESIDUAL stores that dy to dresidual, as DYNO_STORE_ID_* says.
  * ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.  dx may be dy's own memory.  STRIDE is a multiple
  * of CVECS.  VARIANCE=1: with running statistics, which do not depend on x, p.invstd holds the
  * variance, and dx = gamma * invstd * dy.  REMATERIALISE=1 writes the dropped y again from x, where

@@ -4,8 +4,7 @@
  *
  *   y = f ((v - mean[c]) * gamma[c] / sqrt (variance[c] + epsilon) + beta[c] [+ residual])
  *
- *   AFFINE 1   no residual
- *          2   a residual of y's shape, p.norm_x
+ *   AFFINE one of DYNO_AFFINE_ID_* (modes.h); a residual, of y's shape, is p.norm_x
  *   ACTIVATION f; not defined: none
  *   AFFINE_EPSILON epsilon; not defined: DYNO_BATCH_NORM_EPSILON
  *

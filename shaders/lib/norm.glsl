@@ -4,10 +4,7 @@
  * dy need not be read again for them.  xhat = (x - mean[c]) * invstd[c]; x is the batch norm's
  * input, of the shape of dy.
  *
- *   NORM 1   no activation follows the batch norm
- *        2   ACTIVATION follows, its slope is computed from x
- *        3   likewise, but from the mask of its output (mask.glsl), since a residual was added
- *            before
+ * NORM is one of DYNO_NORM_ID_* (modes.h); a mask is that of mask.glsl.
  *
  * dy is stored with that slope applied: the slopes of RELU and RELU6 are 0 and 1, so the sums are
  * of the stored values.  p has mean, invstd, gamma and beta, fp32 [C]. */
@@ -43,7 +40,7 @@ norm_columns (uint group)
 }
 
 /* Applies the slope to dy of a row and adds it to the sums; norm_finish turns the second sum into
- * the sum of dy * xhat.  mask: the bits of these channels, where NORM is 3. */
+ * the sum of dy * xhat.  mask: the bits of these channels, with SLOPE_MASK. */
 vec4
 norm_take (NormColumns columns, vec4 dy, vec4 x, uint mask, inout vec4 sum, inout vec4 product)
 {

@@ -47,14 +47,14 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
   uint64_t bias;   /* forward, fp32 [K]; dgrad with BIAS, fp32 [C]; else 0 */
   /* from here on for dgrad with NORM (lib/norm.glsl) and forward with AFFINE (lib/affine.glsl): a
-   * tensor of target's shape; where AFFINE is 2 the residual */
+   * tensor of target's shape; with DYNO_AFFINE_ID_RESIDUAL the residual */
   uint64_t norm_x;
-  /* where NORM is 3 the mask (lib/mask.glsl); forward and wgrad with LOAD (lib/gemm-load.glsl): the
+  /* with DYNO_NORM_ID_SLOPE_MASK the mask (lib/mask.glsl); forward and wgrad with LOAD (lib/gemm-load.glsl): the
    * table of the batch norm before x, [4][C] of x's type */
   uint64_t norm_y;
   uint64_t mean;   /* fp32 [C], as all following members */
   uint64_t invstd; /* AFFINE: the variance */
-  uint64_t gamma;  /* with NORM: where NORM is 2 */
+  uint64_t gamma;  /* with NORM: for DYNO_NORM_ID_SLOPE_X */
   uint64_t beta;
   uint64_t added; /* dgrad with ADD_STEP_H */
   /* forward with STATISTICS, [K]: subtracted from the values that are summed */

@@ -6,7 +6,7 @@
 /* NORM: the batch norm of which a kernel makes the sums of the backward pass (lib/norm.glsl) */
 #define DYNO_NORM_ID_PLAIN      1 /* no activation follows it */
 #define DYNO_NORM_ID_SLOPE_X    2 /* ACTIVATION follows; its slope is computed from x */
-#define DYNO_NORM_ID_SLOPE_MASK 3 /* the slope is in the mask of the output, as a residual was added */
+#define DYNO_NORM_ID_SLOPE_MASK 3 /* the slope is in the output's mask: a residual was added */
 
 /* AFFINE: the batch norm by running statistics through which a product goes (lib/affine.glsl) */
 #define DYNO_AFFINE_ID_PLAIN    1
@@ -14,7 +14,7 @@
 
 /* ADDED: the residual that is added to a batch norm (batchnorm/added.glsl) */
 #define DYNO_ADDED_ID_TENSOR 1
-#define DYNO_ADDED_ID_NORM   2 /* the output of another batch norm, made from its input in the loads */
+#define DYNO_ADDED_ID_NORM   2 /* another batch norm's output, made from its input in the loads */
 
 /* RESIDUAL, DX, DS: how a gradient is stored */
 #define DYNO_STORE_ID_PLAIN 1

@@ -223,7 +223,8 @@ keep_connections (DynoHttpThread *t, GError **error)
   int ends[2];
 
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_FAILED, "the system does not create a socket");
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_FAILED,
+                              "the system does not create a socket");
   t->quiet_end = ends[1];
   quiet = g_socket_new_from_fd (ends[0], error);
   return quiet && soup_server_listen_socket (t->soup, quiet, 0, error);

@@ -238,6 +238,7 @@ test_falls_back (void)
   /* Dy is the gradient of the sum, which the other operand reads. */
   g_assert_cmpuint (count_fused (2), ==, 0);
   g_assert_cmpuint (count_fused (3), ==, 0); /* only the winners are summed */
+  g_assert_cmpuint (count_fused (4), ==, 0); /* the addition writes the last part of dy */
 }
 
 /* Where its sums are made, dy is stored after the slope.  Variants among which the tuner chooses by

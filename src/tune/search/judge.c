@@ -347,8 +347,8 @@ static char *
 describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
 {
   g_autofree char *alone = g_strdup_printf (
-      _ ("The device by itself computes %.2f times as fast with AMP as with fp32, at batch %d."), ratio,
-      (int) batch);
+      _ ("The device by itself computes %.2f times as fast with AMP as with fp32, at batch %d."),
+      ratio, (int) batch);
 
   for (guint i = 0; i < result->n_gains; i++)
     if (strcmp (result->gains[i].key, "amp") == 0 && isfinite (result->gains[i].factor))
