@@ -49,8 +49,8 @@ DYNO_STRUCT (DynoConv2dPush)
   /* from here on for dgrad with NORM (lib/norm.glsl) and forward with AFFINE (lib/affine.glsl): a
    * tensor of target's shape; with DYNO_AFFINE_ID_RESIDUAL the residual */
   uint64_t norm_x;
-  /* with DYNO_NORM_ID_SLOPE_MASK the mask (lib/mask.glsl); forward and wgrad with LOAD (lib/gemm-load.glsl): the
-   * table of the batch norm before x, [4][C] of x's type */
+  /* with DYNO_NORM_ID_SLOPE_MASK the mask (lib/mask.glsl); forward and wgrad with LOAD
+   * (lib/gemm-load.glsl): the table of the batch norm before x, [4][C] of x's type */
   uint64_t norm_y;
   uint64_t mean;   /* fp32 [C], as all following members */
   uint64_t invstd; /* AFFINE: the variance */
