@@ -28,18 +28,9 @@ typedef struct {
 static void
 print_warning (const Test *test, const char *text)
 {
-  DynoJson json;
-
   dyno_error_line ("%s: warning: %s", test->command, text);
-  if (!test->options->json)
-    return;
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "warning");
-  dyno_json_string (&json, "text", text);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
+  if (test->options->json)
+    dyno_out_warning_event (text);
 }
 
 static void

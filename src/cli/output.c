@@ -119,6 +119,20 @@ dyno_error_hint (const char *format, ...)
 }
 
 void
+dyno_out_warning_event (const char *text)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "warning");
+  dyno_json_string (&json, "text", text);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+void
 dyno_out_error_event (const char *text, int code)
 {
   DynoJson line;

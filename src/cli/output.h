@@ -26,6 +26,8 @@ const char *dyno_out_get_last_error (void);
 /* Returns FALSE once the reader of standard output has closed the pipe; for verbs that only
  * print. */
 gboolean dyno_out_has_reader (void);
+/* Prints the event of a warning, {"event": "warning", "text": ...}. */
+void dyno_out_warning_event (const char *text);
 /* Prints the event of a failure, {"event": "error", "text": ..., "code": ...}; and, where no such
  * event was printed, the same with the last line of standard error. */
 void dyno_out_error_event (const char *text, int code);

@@ -217,22 +217,14 @@ print_best (Search *search, const DynoAccuracyResult *r)
 static void
 on_warning (Search *search, const char *text)
 {
-  DynoJson json;
 
   if (!g_hash_table_add (search->warned, g_strdup (text)))
     return;
   dyno_progress_clear (&search->progress);
   dyno_error_line ("%s: warning: trial %u: %s", search->tune->command,
                    search->run ? search->run->trial : 0, text);
-  if (!search->tune->options->json)
-    return;
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "warning");
-  dyno_json_string (&json, "text", text);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
+  if (search->tune->options->json)
+    dyno_out_warning_event (text);
 }
 
 static void

@@ -218,37 +218,35 @@ nests_at_most (const char *text, guint most)
   return TRUE;
 }
 
-/* The list that a key holds, owned by parser; NULL with *error unset: there is no such key. */
-static JsonArray *
-get_list (DynoSafetensors *file, const char *key, JsonParser *parser, GError **error)
+/* *array: the list that a key holds, owned by parser; NULL: there is no such key. */
+static gboolean
+read_list (DynoSafetensors *file, const char *key, JsonParser *parser, JsonArray **array,
+           GError **error)
 {
   const char *text = dyno_safetensors_get_metadata (file, key);
   JsonNode *root;
 
+  *array = NULL;
   if (!text)
-    return NULL;
+    return TRUE;
   root = nests_at_most (text, 1) && json_parser_load_from_data (parser, text, -1, NULL)
              ? json_parser_get_root (parser)
              : NULL;
-  if (root && JSON_NODE_HOLDS_ARRAY (root))
-    return json_node_get_array (root);
-  refuse (error, key, text);
-  return NULL;
+  if (!root || !JSON_NODE_HOLDS_ARRAY (root))
+    return refuse (error, key, text);
+  *array = json_node_get_array (root);
+  return TRUE;
 }
 
 static gboolean
 read_names (DynoSafetensors *file, const char *key, guint32 wanted, char ***names, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
-  g_autoptr (GError) problem = NULL;
-  JsonArray *array = get_list (file, key, parser, &problem);
   const char *text = dyno_safetensors_get_metadata (file, key);
+  JsonArray *array;
 
-  if (problem)
-    {
-      g_propagate_error (error, g_steal_pointer (&problem));
-      return FALSE;
-    }
+  if (!read_list (file, key, parser, &array, error))
+    return FALSE;
   if (!array)
     return TRUE;
   if (json_array_get_length (array) != wanted)
@@ -270,16 +268,12 @@ read_numbers (DynoSafetensors *file, const char *key, guint most, double *values
               GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
-  g_autoptr (GError) problem = NULL;
-  JsonArray *array = get_list (file, key, parser, &problem);
   const char *text = dyno_safetensors_get_metadata (file, key);
+  JsonArray *array;
 
   *n = 0;
-  if (problem)
-    {
-      g_propagate_error (error, g_steal_pointer (&problem));
-      return FALSE;
-    }
+  if (!read_list (file, key, parser, &array, error))
+    return FALSE;
   if (!array)
     return TRUE;
   *n = json_array_get_length (array);

@@ -98,4 +98,13 @@ gboolean dyno_mask_list_decode_crop (DynoDataset *dataset, guint64 index, const 
                                      gpointer const *fields, GByteArray *scratch, gsize fetched,
                                      GError **error);
 
+/* The methods of a class of images with masks, all but matches, can_be and open. */
+/* clang-format off */
+#define DYNO_MASK_LIST_METHODS \
+  .close = dyno_image_list_close, .fetch = dyno_mask_list_fetch, .has_files = TRUE, \
+  .decode = dyno_mask_list_decode, .decode_crop = dyno_mask_list_decode_crop, \
+  .shows = dyno_mask_list_shows, .probe = dyno_image_list_probe, \
+  .describe = dyno_image_list_describe, .is_validation = dyno_image_list_is_validation
+/* clang-format on */
+
 G_END_DECLS

@@ -108,6 +108,29 @@ dyno_graph_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *o
          && dyno_graph_gradient_alias (graph, input, output->gradient);
 }
 
+DynoTensor *
+dyno_graph_gradient_target_over (DynoGraph *graph, DynoTensor *input, DynoTensor *output,
+                                 gboolean *accumulate)
+{
+  *accumulate = FALSE;
+  if (!input->needs_gradient)
+    return NULL;
+  return dyno_graph_gradient_in_place (graph, input, output)
+             ? output->gradient
+             : dyno_graph_gradient_target (graph, input, accumulate);
+}
+
+DynoNode *
+dyno_graph_backward_node (DynoGraph *graph, const DynoNode *node, const DynoOpClass *op,
+                          DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
+                          guint n_outputs, gconstpointer attributes, gsize attributes_size)
+{
+  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
+
+  return dyno_graph_node (graph, op, name, inputs, n_inputs, outputs, n_outputs, attributes,
+                          attributes_size);
+}
+
 void
 dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source)
 {

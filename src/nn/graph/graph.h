@@ -279,6 +279,12 @@ DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *
                            DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
                            guint n_outputs, gconstpointer attributes, gsize attributes_size);
 
+/* Appends the node NAME.backward of a node, for its op's backward. */
+DynoNode *dyno_graph_backward_node (DynoGraph *graph, const DynoNode *node, const DynoOpClass *op,
+                                    DynoTensor *const *inputs, guint n_inputs,
+                                    DynoTensor *const *outputs, guint n_outputs,
+                                    gconstpointer attributes, gsize attributes_size);
+
 /* Puts a tensor into a role of a node; roles that are added before this one are NULL.  For fusions:
  * the caller sets the producer of an output. */
 void dyno_node_set_input (DynoNode *node, guint role, DynoTensor *tensor);
@@ -308,6 +314,9 @@ gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
  * holds the gradient of the op's input.  FALSE: the op must write into dyno_graph_gradient_target.
  * input needs a gradient. */
 gboolean dyno_graph_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
+/* dyno_graph_gradient_target, or where output's gradient may be overwritten in place, that. */
+DynoTensor *dyno_graph_gradient_target_over (DynoGraph *graph, DynoTensor *input,
+                                             DynoTensor *output, gboolean *accumulate);
 
 /* Walks the forward nodes backwards and lets each op append its backward nodes. */
 void dyno_graph_backward (DynoGraph *graph);

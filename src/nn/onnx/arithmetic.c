@@ -4,20 +4,6 @@
 #include "import-private.h"
 #include <string.h>
 
-static gboolean
-is_number (const DynoImportValue *value)
-{
-  return value && value->constant && !value->tensor;
-}
-
-/* TRUE: both inputs are constants. */
-static gboolean
-is_folded (DynoImport *import, const DynoOnnxNode *node)
-{
-  return is_number (dyno_import_input (import, node, 0))
-         && is_number (dyno_import_input (import, node, 1));
-}
-
 /* The axis of x for which a parameter has one value per element: all other axes of the parameter
  * have the extent 1 (axes are aligned at the end).  G_MAXUINT: there is no such axis. */
 static guint
@@ -108,7 +94,7 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
   guint parameter = find_parameter (import, node);
   DynoImportValue *a, *b, *beside;
 
-  if (is_folded (import, node))
+  if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
     return dyno_import_fold (import, node);
   if (parameter == 2 && dyno_import_has_number (import, node))
     return dyno_import_by_number (import, node);
@@ -253,7 +239,7 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
   guint parameter = find_parameter (import, node);
   DynoImportValue *x, *y, *beside;
 
-  if (is_folded (import, node))
+  if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
     return dyno_import_fold (import, node);
   if (parameter == 2 && dyno_import_has_number (import, node))
     return dyno_import_by_number (import, node);
@@ -313,7 +299,7 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
   guint axis = 0;
   guint64 channels = 0;
 
-  if (node->n_inputs > 0 && is_number (dyno_import_input (import, node, 0)))
+  if (node->n_inputs > 0 && dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   if (dyno_import_is_parameter (import, node, 0))
     return dyno_import_class_token (import, node);
@@ -347,7 +333,7 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
 {
-  if (is_number (dyno_import_input (import, node, 0)))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   DynoImportValue *x = dyno_import_viewed (import, node, 0);
   const DynoConstant *sizes = dyno_import_numbers (import, node, 1, "split");
@@ -379,7 +365,7 @@ dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
 {
-  if (is_number (dyno_import_input (import, node, 0)))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   DynoImportValue *x = dyno_import_viewed (import, node, 0);
   const DynoConstant *starts = dyno_import_numbers (import, node, 1, "starts"),

@@ -75,6 +75,8 @@ void dyno_import_note (DynoImport *import, const char *format, ...) G_GNUC_PRINT
 
 /* Input i; NULL: it is left out. */
 DynoImportValue *dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* TRUE: input i is a constant, of which an operator makes a constant again (dyno_import_fold). */
+gboolean dyno_import_is_constant (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* NULL: no value has the name. */
 DynoImportValue *dyno_import_find_value (DynoImport *import, const char *name);
 /* Input i as a tensor; NULL: it is not a tensor, and the node was refused.  A run of channels that

@@ -62,6 +62,14 @@ dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i)
   return i < node->n_inputs ? dyno_import_find_value (import, node->inputs[i]) : NULL;
 }
 
+gboolean
+dyno_import_is_constant (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+
+  return value && value->constant && !value->tensor;
+}
+
 /* Moves the channels of a value to the order of its view, if (groups, C / groups) was transposed:
  * ShuffleNet's Reshape, Transpose and Reshape. */
 static void

@@ -3,19 +3,6 @@
 #include "import-private.h"
 #include <math.h>
 
-static gboolean
-is_number (const DynoImportValue *value)
-{
-  return value && value->constant && !value->tensor;
-}
-
-static gboolean
-is_folded (DynoImport *import, const DynoOnnxNode *node)
-{
-  return is_number (dyno_import_input (import, node, 0))
-         && is_number (dyno_import_input (import, node, 1));
-}
-
 /* The index of the input that is a constant of equal numbers, which broadcasts to the other input,
  * a tensor; 2: neither is. */
 static guint
@@ -25,7 +12,8 @@ find_number (DynoImport *import, const DynoOnnxNode *node, double *number)
     {
       const DynoImportValue *value = dyno_import_input (import, node, i),
                             *x = dyno_import_input (import, node, 1 - i);
-      if (!is_number (value) || !x || !x->tensor || value->constant->n_dims > x->view.n_dims
+      if (!dyno_import_is_constant (import, node, i) || !x || !x->tensor
+          || value->constant->n_dims > x->view.n_dims
           || !dyno_constant_is_uniform (value->constant, number))
         continue;
       const DynoConstant *constant = value->constant;
@@ -87,7 +75,7 @@ dyno_import_sub (DynoImport *import, const DynoOnnxNode *node)
 {
   DynoImportValue *a, *b;
 
-  if (is_folded (import, node))
+  if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
     return dyno_import_fold (import, node);
   if (dyno_import_has_number (import, node))
     return dyno_import_by_number (import, node);
@@ -112,7 +100,7 @@ dyno_import_div (DynoImport *import, const DynoOnnxNode *node)
 {
   double number;
 
-  if (is_folded (import, node))
+  if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
     return dyno_import_fold (import, node);
   if (find_number (import, node, &number) != 1)
     return dyno_import_refuse (import, node, "Dyno divides a tensor by one known number only");
@@ -122,6 +110,6 @@ dyno_import_div (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_neg (DynoImport *import, const DynoOnnxNode *node)
 {
-  return is_number (dyno_import_input (import, node, 0)) ? dyno_import_fold (import, node)
-                                                         : read_affine (import, node, 0, -1, 0);
+  return dyno_import_is_constant (import, node, 0) ? dyno_import_fold (import, node)
+                                                   : read_affine (import, node, 0, -1, 0);
 }

@@ -20,15 +20,6 @@ dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
                                                             : dyno_import_fold (import, node);
 }
 
-/* TRUE: input 0 is a constant. */
-static gboolean
-is_number (DynoImport *import, const DynoOnnxNode *node)
-{
-  const DynoImportValue *data = dyno_import_input (import, node, 0);
-
-  return data && data->constant && !data->tensor;
-}
-
 /* The data of such an operator, and its axes. */
 typedef struct {
   gboolean is_parameter;
@@ -89,7 +80,7 @@ dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node)
   Data data;
   gint64 axis = dyno_import_int (node, "axis", 1), dims[2] = { 1, 1 };
 
-  if (is_number (import, node))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -135,7 +126,7 @@ dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node)
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   Data data;
 
-  if (is_number (import, node))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -225,7 +216,7 @@ dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node)
   guint set = 0, n = 0;
   Data data;
 
-  if (is_number (import, node))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -251,7 +242,7 @@ dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node)
   guint set = 0, from = 0;
   Data data;
 
-  if (is_number (import, node))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -292,7 +283,7 @@ dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node)
   const gint64 *given = dyno_import_ints (node, "perm", &n);
   Data data;
 
-  if (is_number (import, node))
+  if (dyno_import_is_constant (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;

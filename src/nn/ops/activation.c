@@ -128,17 +128,13 @@ backward (DynoGraph *graph, DynoNode *node)
 {
   Activation attributes = *(const Activation *) node->attributes;
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
-  if (!x->needs_gradient)
-    return;
-  DynoTensor *dx = dyno_graph_gradient_in_place (graph, x, y)
-                       ? dy
-                       : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  DynoTensor *dx = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
   DynoTensor *from = reads_x (&attributes) ? x : y;
-  dyno_graph_node (graph, &backward_classes[attributes.activation], name,
-                   (DynoTensor *[]){ from, dy }, 2, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_classes[attributes.activation],
+                            (DynoTensor *[]){ from, dy }, 2, &dx, 1, &attributes,
+                            sizeof attributes);
 }
 
 /* from_y: the slope may be computed from y */

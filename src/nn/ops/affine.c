@@ -60,15 +60,11 @@ backward (DynoGraph *graph, DynoNode *node)
   Affine attributes = { .factor = ((const Affine *) node->attributes)->factor };
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
 
-  if (!x->needs_gradient)
-    return;
-  DynoTensor *dx = dyno_graph_gradient_in_place (graph, x, y)
-                       ? dy
-                       : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  DynoTensor *dx = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, &dy, 1, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_class, &dy, 1, &dx, 1, &attributes,
+                            sizeof attributes);
 }
 
 static const DynoOpClass affine_class = {

@@ -254,9 +254,8 @@ backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *dqkv = dyno_graph_gradient_target (graph, qkv, &attributes.accumulate);
   if (!dqkv)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N_INPUTS, &dqkv, 1, &attributes,
-                   sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_class, inputs, BACKWARD_N_INPUTS, &dqkv, 1,
+                            &attributes, sizeof attributes);
 }
 
 /* Forward -------------------------------------------------------------------------------------- */

@@ -57,9 +57,8 @@ avg_pool_backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *dx = dyno_graph_gradient_target (graph, node->inputs[0], &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &avg_pool_backward_class, name, &dy, 1, &dx, 1, &attributes,
-                   sizeof attributes);
+  dyno_graph_backward_node (graph, node, &avg_pool_backward_class, &dy, 1, &dx, 1, &attributes,
+                            sizeof attributes);
 }
 
 static void

@@ -55,17 +55,13 @@ static void
 dropout_backward (DynoGraph *graph, DynoNode *node)
 {
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
-  if (!x->needs_gradient)
-    return;
   Dropout attributes = *(const Dropout *) node->attributes;
-  DynoTensor *dx = dyno_graph_gradient_in_place (graph, x, y)
-                       ? dy
-                       : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  DynoTensor *dx = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, attributes.by_sample ? &depth_backward_class : &dropout_backward_class,
-                   name, &dy, 1, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node,
+                            attributes.by_sample ? &depth_backward_class : &dropout_backward_class,
+                            &dy, 1, &dx, 1, &attributes, sizeof attributes);
 }
 
 static const DynoOpClass dropout_class = { .name = "dropout",

@@ -85,9 +85,9 @@ max_pool_backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *dx = dyno_graph_gradient_target (graph, node->inputs[0], &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &max_pool_backward_class, name, (DynoTensor *[]){ dy, node->outputs[1] },
-                   2, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &max_pool_backward_class,
+                            (DynoTensor *[]){ dy, node->outputs[1] }, 2, &dx, 1, &attributes,
+                            sizeof attributes);
 }
 
 static void

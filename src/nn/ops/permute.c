@@ -172,8 +172,7 @@ backward (DynoGraph *graph, DynoNode *node)
       inverse.extent[i] = forward->extent[order[i]];
       inverse.stride[i] = place[order[i]];
     }
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, &dy, 1, &dx, 1, &inverse, sizeof inverse);
+  dyno_graph_backward_node (graph, node, &backward_class, &dy, 1, &dx, 1, &inverse, sizeof inverse);
 }
 
 static const DynoOpClass permute_class = { .name = "permute",

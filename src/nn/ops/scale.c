@@ -102,16 +102,14 @@ backward (DynoGraph *graph, DynoNode *node)
   /* dx may overwrite dy although the gradient of the factor is computed from dy too, since an
    * invocation reads the values before it overwrites them. */
   if (x->needs_gradient)
-    outputs[BACKWARD_DX] = dyno_graph_gradient_in_place (graph, x, y)
-                               ? dy
-                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+    outputs[BACKWARD_DX] = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (s->needs_gradient)
     outputs[BACKWARD_DS] = dyno_graph_gradient_target (graph, s, &attributes.accumulate_factor);
   if (!outputs[BACKWARD_DX] && !outputs[BACKWARD_DS])
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ x, s, dy }, BACKWARD_N_INPUTS,
-                   outputs, BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_class, (DynoTensor *[]){ x, s, dy },
+                            BACKWARD_N_INPUTS, outputs, BACKWARD_N_OUTPUTS, &attributes,
+                            sizeof attributes);
 }
 
 static void

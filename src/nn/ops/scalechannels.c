@@ -98,15 +98,13 @@ backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *x = node->inputs[0], *weight = node->inputs[1], *y = node->outputs[0];
   DynoTensor *dy = dyno_graph_gradient (graph, y), *outputs[BACKWARD_N_OUTPUTS] = { NULL };
   if (x->needs_gradient)
-    outputs[BACKWARD_DX] = dyno_graph_gradient_in_place (graph, x, y)
-                               ? dy
-                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+    outputs[BACKWARD_DX] = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   outputs[BACKWARD_DWEIGHT] = weight->parameter->gradient;
   if (!outputs[BACKWARD_DX] && !outputs[BACKWARD_DWEIGHT])
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ x, weight, dy },
-                   BACKWARD_N_INPUTS, outputs, BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_class, (DynoTensor *[]){ x, weight, dy },
+                            BACKWARD_N_INPUTS, outputs, BACKWARD_N_OUTPUTS, &attributes,
+                            sizeof attributes);
 }
 
 static void

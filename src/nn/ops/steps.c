@@ -81,9 +81,8 @@ backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *dx = dyno_graph_gradient_target (graph, node->inputs[0], &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ dy, node->inputs[1] }, 2, &dx, 1,
-                   &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_class, (DynoTensor *[]){ dy, node->inputs[1] },
+                            2, &dx, 1, &attributes, sizeof attributes);
 }
 
 static const DynoOpClass first_class = { .name = "first_step",

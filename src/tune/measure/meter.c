@@ -158,19 +158,27 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
   return end (real, good, problem, error);
 }
 
+/* Frees what the ceiling of the device holds, and opens the device for another measurement. */
+static gboolean
+begin (RealMeter *real, const DynoSettings *settings, DynoSettings *kernels, GError **error)
+{
+  *kernels = *settings;
+  kernels->autotune = kernels->autotune && real->meter.tune_kernels;
+  dyno_gpu_ceiling_release (real->gpu);
+  return open_device (real, error);
+}
+
 static gboolean
 compare_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadline_us,
                   GCancellable *cancellable, DynoNumerics *numerics, GError **error)
 {
   RealMeter *real = (RealMeter *) meter;
-  DynoSettings kernels = *settings;
+  DynoSettings kernels;
   GError *problem = NULL;
   gboolean good;
 
   *numerics = (DynoNumerics){ 0 };
-  kernels.autotune = kernels.autotune && meter->tune_kernels;
-  dyno_gpu_ceiling_release (real->gpu);
-  if (!open_device (real, error))
+  if (!begin (real, settings, &kernels, error))
     return FALSE;
   good = dyno_numerics_compare (real->job, real->dataset, real->device, &real->info, &kernels,
                                 deadline_us, cancellable, numerics, &problem);
@@ -182,13 +190,11 @@ learn (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *g
        gint64 deadline_us, GCancellable *cancellable, DynoLearning *learning, GError **error)
 {
   RealMeter *real = (RealMeter *) meter;
-  DynoSettings kernels = *settings;
+  DynoSettings kernels;
   GError *problem = NULL;
   gboolean good;
 
-  kernels.autotune = kernels.autotune && meter->tune_kernels;
-  dyno_gpu_ceiling_release (real->gpu);
-  if (!open_device (real, error))
+  if (!begin (real, settings, &kernels, error))
     return FALSE;
   good = dyno_learning_measure (real->job, &kernels, real->dataset, real->device, goal, deadline_us,
                                 cancellable, learning, &problem);

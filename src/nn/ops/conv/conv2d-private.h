@@ -318,6 +318,11 @@ extern const DynoConv2dForm dyno_conv2d_depthwise; /* a group for each channel *
 
 /* The weight's layout as the kernels of dense and grouped convolutions read it. */
 DynoParameterLayout dyno_conv2d_layout (const DynoConv2dShape *shape);
+/* Makes NAME.weight, and NAME.bias of n_biases values (0: *bias is NULL), with the bias's initial
+ * values by the weight's fan-in where PyTorch has it so.  FALSE: the graph has failed. */
+gboolean dyno_conv2d_parameters (DynoGraph *graph, const char *name,
+                                 const DynoParameterLayout *layout, guint32 n_biases, DynoInit init,
+                                 DynoParameter **weight, DynoParameter **bias);
 /* FALSE: the kernels' indices would overflow. */
 gboolean dyno_conv2d_counts_fit (const DynoConv2dShape *shape);
 

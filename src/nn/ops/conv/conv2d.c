@@ -199,6 +199,30 @@ find_form (const DynoConv2dShape *shape)
   return NULL;
 }
 
+gboolean
+dyno_conv2d_parameters (DynoGraph *graph, const char *name, const DynoParameterLayout *layout,
+                        guint32 n_biases, DynoInit init, DynoParameter **weight,
+                        DynoParameter **bias)
+{
+  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
+                  *bias_name = g_strconcat (name, ".bias", NULL);
+  const DynoParameterLayout vector = dyno_layout_vector (MAX (n_biases, 1));
+
+  *bias = NULL;
+  *weight = dyno_graph_parameter (graph, weight_name, layout, init, FALSE);
+  if (!*weight)
+    return FALSE;
+  if (n_biases == 0)
+    return TRUE;
+  *bias = dyno_graph_parameter (
+      graph, bias_name, &vector,
+      init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO, FALSE);
+  if (!*bias)
+    return FALSE;
+  (*bias)->fan_in = (*weight)->fan_in;
+  return TRUE;
+}
+
 /* n_dims: of the weight in PyTorch; 3 leaves out the height of 1. */
 static DynoTensor *
 append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
@@ -240,25 +264,12 @@ append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
                             "take a number that divides both",
                             name, shape.groups, shape.c, shape.k);
 
-  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
-                  *bias_name = g_strconcat (name, ".bias", NULL);
-  DynoParameterLayout weight_layout = form->layout (&shape);
-  const DynoParameterLayout bias_layout = dyno_layout_vector (shape.k);
-  weight_layout.n_dims = n_dims;
-  DynoParameter *bias = NULL, *weight = dyno_graph_parameter (graph, weight_name, &weight_layout,
-                                                              params->init, FALSE);
-  if (!weight)
+  DynoParameterLayout layout = form->layout (&shape);
+  DynoParameter *weight, *bias;
+  layout.n_dims = n_dims;
+  if (!dyno_conv2d_parameters (graph, name, &layout, params->bias ? shape.k : 0, params->init,
+                               &weight, &bias))
     return NULL;
-  if (params->bias)
-    {
-      bias = dyno_graph_parameter (
-          graph, bias_name, &bias_layout,
-          params->init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO,
-          FALSE);
-      if (!bias)
-        return NULL;
-      bias->fan_in = weight->fan_in;
-    }
   return dyno_conv2d_append (graph, form->op, name, x, weight, bias, &shape, shape.n, shape.oh,
                              shape.ow);
 }

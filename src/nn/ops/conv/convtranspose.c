@@ -164,24 +164,11 @@ dyno_conv_transpose (DynoGraph *graph, DynoTensor *x, const char *name,
   const DynoConv2dShape shape = shape_of (graph, x, params);
   if (!check_shape (graph, name, params, &shape))
     return NULL;
-  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
-                  *bias_name = g_strconcat (name, ".bias", NULL);
-  const DynoParameterLayout weight_layout = dyno_conv2d_layout (&shape),
-                            bias_layout = dyno_layout_vector (shape.c);
-  DynoParameter *bias = NULL, *weight = dyno_graph_parameter (graph, weight_name, &weight_layout,
-                                                              params->init, FALSE);
-  if (!weight)
+  const DynoParameterLayout layout = dyno_conv2d_layout (&shape);
+  DynoParameter *weight, *bias;
+  if (!dyno_conv2d_parameters (graph, name, &layout, params->bias ? shape.c : 0, params->init,
+                               &weight, &bias))
     return NULL;
-  if (params->bias)
-    {
-      bias = dyno_graph_parameter (
-          graph, bias_name, &bias_layout,
-          params->init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO,
-          FALSE);
-      if (!bias)
-        return NULL;
-      bias->fan_in = weight->fan_in;
-    }
   DynoTensor *y = dyno_graph_activation (graph, name, shape.n, shape.h, shape.w, shape.c);
   if (!y)
     return NULL;

@@ -464,9 +464,8 @@ dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
     outputs[DYNO_NORM_BACKWARD_DX] = x;
   else if (x->needs_gradient)
     outputs[DYNO_NORM_BACKWARD_DX] =
-        !pooled && dyno_graph_gradient_in_place (graph, x, y)
-            ? dy
-            : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+        pooled ? dyno_graph_gradient_target (graph, x, &attributes.accumulate)
+               : dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   outputs[DYNO_NORM_BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
   outputs[DYNO_NORM_BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
 
@@ -490,7 +489,6 @@ dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
       inputs[DYNO_NORM_BACKWARD_WINNERS] = node->outputs[DYNO_BATCH_NORM_WINNERS];
       inputs[DYNO_NORM_BACKWARD_ARGMAX] = node->outputs[DYNO_BATCH_NORM_ARGMAX];
     }
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &dyno_batch_norm_backward_op, name, inputs, DYNO_NORM_BACKWARD_N, outputs,
-                   DYNO_NORM_BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &dyno_batch_norm_backward_op, inputs, DYNO_NORM_BACKWARD_N,
+                            outputs, DYNO_NORM_BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
 }

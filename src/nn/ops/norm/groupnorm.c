@@ -150,16 +150,12 @@ backward (DynoGraph *graph, DynoNode *node)
   GroupNorm attributes = *(const GroupNorm *) node->attributes;
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
 
-  if (!x->needs_gradient)
-    return;
-  DynoTensor *dx = dyno_graph_gradient_in_place (graph, x, y)
-                       ? dy
-                       : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  DynoTensor *dx = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (!dx)
     return;
-  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ y, dy, node->outputs[1] }, 3,
-                   &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_backward_node (graph, node, &backward_class,
+                            (DynoTensor *[]){ y, dy, node->outputs[1] }, 3, &dx, 1, &attributes,
+                            sizeof attributes);
 }
 
 /* Forward -------------------------------------------------------------------------------------- */
