@@ -282,14 +282,16 @@ test_group_norm_refusals (void)
     { IMPORT_TEST_AROUND ("w k 4;w l 4;GroupNormalization n x,k,l h"),
       "*its 4 channels cannot be 0 groups*" },
     { IMPORT_TEST_AROUND ("GroupNormalization n x h num_groups=2"),
-      "*“n”: its factors and terms are not 1*" },
+      "*“n”: its scale and bias are neither 1*" },
     { OF_TWELVE ("w k 6;w l 6;GroupNormalization n y0,k,l z0 num_groups=6"),
       "*“n”: “k” and “l” are not one value for each of 12 channels*" },
     { OF_TWELVE ("i s 0,6,-1;Reshape r y0,s a;w k 6;w l 6;InstanceNormalization n a,k,l b;"
                  "i t 0,12,8,8;Reshape q b,t z0"),
       "*“n”: “k” and “l” are not one value for each of 12 channels*" },
-    { OF_TWELVE (EXPORTED ("2", ONES ("2", "0"))), "*“n”: its factors and terms are not 1 and 0*" },
-    { OF_TWELVE (EXPORTED ("2", ONES ("1", "1"))), "*“n”: its factors and terms are not 1 and 0*" },
+    { OF_TWELVE (EXPORTED ("2", ONES ("2", "0"))),
+      "*“n”: its scale and bias are neither 1 and 0*" },
+    { OF_TWELVE (EXPORTED ("2", ONES ("1", "1"))),
+      "*“n”: its scale and bias are neither 1 and 0*" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)

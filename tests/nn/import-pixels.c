@@ -78,9 +78,9 @@ test_transposed_refusals (void)
     { IMPORT_TEST_AROUND ("w c.weight 3,4,2,2;ConvTranspose c x,c.weight h"),
       "*ConvTranspose “c”: its weight takes 3 channels, its input has 4*" },
     { IMPORT_TEST_AROUND ("w c.weight 4,4,2,2;ConvTranspose c x,c.weight h group=3"),
-      "*ConvTranspose “c”: 3 groups of 4 channels*" },
+      "*ConvTranspose “c”: 3 groups do not fit 4 channels*" },
     { IMPORT_TEST_AROUND ("w c.weight 4,4,2,2;ConvTranspose c x,c.weight h output_shape=9,10"),
-      "*ConvTranspose “c”: its output of 10 is larger than its window makes*" },
+      "*ConvTranspose “c”: its output of 10 is larger than its input, window and stride allow*" },
     { IMPORT_TEST_AROUND ("w c.weight 4,4,2,2;ConvTranspose c x,c.weight h output_padding=-1,0"),
       "*ConvTranspose “c”: output_padding is -1*" },
     { IMPORT_TEST_AROUND ("w c.weight 4,4,2,2;ConvTranspose c x,c.weight h output_padding=1,0"),
@@ -238,7 +238,7 @@ test_pixel_refusals (void)
   import_test_assert_refused (CONV "a pads=1,1,1,1;Transpose t a y perm=0,2,3,1;out y N,8,8,5",
                               shape, "*(2, 8, 8, *for each pixel*");
   import_test_assert_refused (CONV "a pads=1,1,1,1;Softmax s a y;out y N,5,8,8", shape,
-                              "*Softmax “s”: it is not along the outputs of a pixel*");
+                              "*Softmax “s”: its axis is not that of the outputs*");
 #undef CONV
 #undef HALF
 }

@@ -233,7 +233,7 @@ test_class_token (void)
       two_patches, PATCH_OPS "tokens global_avg_pool linear",
       PATCH_PARAMETERS "cls[1,1,16] " HEAD_PARAMETERS);
   import_test_assert_refused (PATCHES ("w cls 1,1,16;Concat c cls,t h axis=2"), two_patches,
-                              "*Concat “c”: Dyno joins a parameter to the front of steps only*");
+                              "*Concat “c”: Dyno joins a parameter only in front of the steps*");
   import_test_assert_refused (PATCHES ("w cls 1,1,8;Concat c cls,t h axis=1"), two_patches,
                               "*Concat “c”: “cls” is not (1, 1, 16)*");
   import_test_assert_refused (PATCHES (TOKEN ("1,16,16")), two_patches,
@@ -250,9 +250,9 @@ test_positions (void)
                              PATCH_OPS "tokens global_avg_pool linear",
                              PATCH_PARAMETERS "pos[16,16] " HEAD_PARAMETERS);
   import_test_assert_refused (PATCHES ("w pos 2,16,16;Add sum t,pos h"), two_patches,
-                              "*Add “sum”: its parameter “pos” is neither*");
+                              "*Add “sum”: its parameter “pos” has neither*");
   import_test_assert_refused (PATCHES ("w pos 1,4,16;Add sum t,pos h"), two_patches,
-                              "*Add “sum”: its parameter “pos” is neither*");
+                              "*Add “sum”: its parameter “pos” has neither*");
   /* Channels before steps, in a sequence and in an image; windows. */
   import_test_assert_builds (PATCHES ("w pos 1,16,16;Add sum b,pos h1;Transpose - h1 h perm=0,2,1"),
                              two_patches, PATCH_OPS "permute tokens permute global_avg_pool linear",

@@ -310,7 +310,7 @@ test_errors (void)
   static const struct {
     guint32 h, hidden, n_lengths;
     const char *word;
-  } bad[] = { { 2, 4, 0, "no sequence" }, { 1, 0, 0, "empty" }, { 1, 4, 3, "lengths" } };
+  } bad[] = { { 2, 4, 0, "not a sequence" }, { 1, 0, 0, "empty" }, { 1, 4, 3, "lengths" } };
   const double values[48] = { 0 };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {

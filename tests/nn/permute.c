@@ -199,10 +199,10 @@ test_errors (void)
                                    { 2, 32 }, { 2, 64 }, { 2, 128 }, { 2, 256 } },
                         whole[] = { { 512, 1 } };
 
-  assert_fails (&(DynoPermuteParams){ 4, 4, 32, twice, 2 }, "is no order of the values");
-  assert_fails (&(DynoPermuteParams){ 4, 4, 32, few, 2 }, "is no order of the values");
-  assert_fails (&(DynoPermuteParams){ 4, 4, 16, whole, 1 }, "is no order of the values");
-  assert_fails (&(DynoPermuteParams){ 4, 4, 32, many, 9 }, "an order of 9 parts");
+  assert_fails (&(DynoPermuteParams){ 4, 4, 32, twice, 2 }, "is not a permutation of the values");
+  assert_fails (&(DynoPermuteParams){ 4, 4, 32, few, 2 }, "is not a permutation of the values");
+  assert_fails (&(DynoPermuteParams){ 4, 4, 16, whole, 1 }, "is not a permutation of the values");
+  assert_fails (&(DynoPermuteParams){ 4, 4, 32, many, 9 }, "a permutation of 9 parts");
   assert_fails (&(DynoPermuteParams){ 1u << 20, 1u << 20, 1u << 20, whole, 1 }, "too many values");
 }
 

@@ -155,7 +155,7 @@ test_errors (void)
       g_assert_null (dyno_last_step (harness_graph (h), x, "y", &sequence));
       g_assert_false (dyno_graph_check (harness_graph (h), &error));
       g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
-      g_assert_nonnull (strstr (error->message, i ? "lengths" : "no sequence"));
+      g_assert_nonnull (strstr (error->message, i ? "lengths" : "not a sequence"));
     }
 }
 

@@ -43,8 +43,8 @@ check_pixels (const DynoNetworkParams *params, const DynoModel *model, GError **
     }
   else
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
-                 "%s has a class for each pixel, and the data has no masks that say them; choose "
-                 "data with masks, or a model with one answer for an image",
+                 "%s predicts a class for each pixel, and the data has no masks; choose data with "
+                 "masks, or a model with one answer for an image",
                  model->title);
   return FALSE;
 }
@@ -63,7 +63,7 @@ check_target (const DynoNetworkParams *params, GError **error)
       || (values && params->schema.generated))
     {
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
-                   "%s: the loss wants %s as the target of each sample", params->model,
+                   "%s: the loss needs %s as the target of each sample", params->model,
                    values ? "a float for each output" : "a class id");
       return FALSE;
     }

@@ -698,7 +698,8 @@ tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable 
       gint64 now = g_get_monotonic_time ();
       if (now > t->deadline_us)
         {
-          g_info ("%s and others keep their likely kernels: the time for measuring is over",
+          g_info ("%s and others are not measured and take their likeliest kernels: the time for "
+                  "measuring is over",
                   point->key);
           break;
         }

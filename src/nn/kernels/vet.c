@@ -183,7 +183,7 @@ run_test (DynoDevice *device, DynoVariantTest *test, DynoChoices *choices,
     }
   if (nmse <= tolerance) /* a NaN fails */
     {
-      g_debug ("%s of %s computes rightly (NMSE %.2g)", label, key, nmse);
+      g_debug ("%s of %s computes correctly (NMSE %.2g)", label, key, nmse);
       dyno_choices_pass (choices, key, variant);
       return TRUE;
     }

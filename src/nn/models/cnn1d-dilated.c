@@ -39,7 +39,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_cnn1d_dilated = {
   .name = "cnn1d_dilated",
   .title = "Dilated 1-D CNN",
-  .summary = N_ ("Convolutions over time that see far at full rate: sequences"),
+  .summary = N_ ("Dilated convolutions over time, wide receptive field at full rate: sequences"),
   .min_size = 1,
   .reads_lengths = TRUE,
   .build = build

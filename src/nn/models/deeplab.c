@@ -53,7 +53,7 @@ const DynoModel dyno_model_deeplabv3_resnet50 = {
   .name = "deeplabv3_resnet50",
   .title = "DeepLabV3, ResNet-50",
   .summary = N_ ("A class for each pixel: photographs with large and small things; without "
-                 "torchvision's second loss"),
+                 "torchvision's auxiliary loss"),
   .min_size = 32,
   .has_dropout = TRUE,
   .of_pixels = TRUE,

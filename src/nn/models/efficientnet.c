@@ -138,7 +138,7 @@ build_v2_s (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_efficientnet_b0 = {
   .name = "efficientnet_b0",
   .title = "EfficientNet-B0",
-  .summary = N_ ("Inverted residuals that weigh their channels: photographs, few parameters"),
+  .summary = N_ ("Inverted residuals with squeeze-and-excitation: photographs, few parameters"),
   .min_size = 32,
   .has_dropout = TRUE,
   .build = build_b0

@@ -23,8 +23,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_fcn_resnet50 = {
   .name = "fcn_resnet50",
   .title = "FCN, ResNet-50",
-  .summary =
-      N_ ("A class for each pixel: large sets of photographs; without torchvision's second loss"),
+  .summary = N_ (
+      "A class for each pixel: large sets of photographs; without torchvision's auxiliary loss"),
   .min_size = 32,
   .has_dropout = TRUE,
   .of_pixels = TRUE,

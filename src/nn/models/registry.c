@@ -116,8 +116,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 static gboolean
 refuse (GError **error, const char *shown, const char *reason)
 {
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "“%s” is no network for Dyno: %s", shown,
-               reason);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+               "“%s” is not a network that Dyno can train: %s", shown, reason);
   return FALSE;
 }
 
@@ -238,7 +238,7 @@ keep (const DynoModel *model)
   const void *data = g_bytes_get_data (file, &size);
   if (g_mkdir_with_parents (folder, 0777) != 0
       || !dyno_file_write_atomic (path, data, size, &error))
-    g_warning ("The network “%s” cannot be kept in “%s” (%s); name its file again next time",
+    g_warning ("The network “%s” cannot be saved in “%s” (%s); name its ONNX file again next time",
                model->title, folder, error ? error->message : g_strerror (errno));
 }
 
@@ -305,8 +305,8 @@ find_kept (const char *name, GError **error)
   if (!model || g_str_equal (model->name, name))
     return model;
   g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
-               "“%s” holds another network than its name says; remove it, and name the ONNX file "
-               "of the network",
+               "“%s” does not hold the network that its name states; remove it, and name the ONNX "
+               "file of the network",
                path);
   return NULL;
 }

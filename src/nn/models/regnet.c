@@ -103,14 +103,15 @@ build_y (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_regnet_x_400mf = {
   .name = "regnet_x_400mf",
   .title = "RegNetX-400MF",
-  .summary = N_ ("Residual network of one simple rule, 5 million parameters: photographs"),
+  .summary =
+      N_ ("Residual network whose widths follow one rule, 5 million parameters: photographs"),
   .min_size = 32,
   .build = build_x
 };
 const DynoModel dyno_model_regnet_y_400mf = {
   .name = "regnet_y_400mf",
   .title = "RegNetY-400MF",
-  .summary = N_ ("RegNet whose blocks weigh their channels: photographs, few parameters"),
+  .summary = N_ ("RegNet with squeeze-and-excitation: photographs, few parameters"),
   .min_size = 32,
   .build = build_y
 };

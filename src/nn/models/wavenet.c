@@ -93,7 +93,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_wavenet = {
   .name = "wavenet",
   .title = "WaveNet",
-  .summary = N_ ("Gated convolutions over time that see 1024 steps back: long sequences, sound"),
+  .summary = N_ ("Gated causal convolutions, receptive field of 1024 steps: long sequences, sound"),
   .min_size = 1,
   .reads_lengths = TRUE,
   .build = build

@@ -174,8 +174,8 @@ dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_pass (import, node, 0);
   if (!(low < high))
     return dyno_import_refuse (
-        import, node, "it clips to %g and %g%s", low, high,
-        isnan (low) || isnan (high) ? ": its bounds are not known before the network runs" : "");
+        import, node, "its lower bound %g is not below its upper bound %g%s", low, high,
+        isnan (low) || isnan (high) ? ": a bound is not known before the network runs" : "");
   if (low == 0)
     return append_composed (
         import, node,
@@ -198,7 +198,7 @@ dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node)
   if (!dyno_import_is_last (import, node))
     return dyno_import_refuse (import, node, "Dyno reads it only as the last node");
   if (x && x->tensor && x->view.n_dims == 4 && dyno_import_int (node, "axis", otherwise) != 1)
-    return dyno_import_refuse (import, node, "it is not along the outputs of a pixel");
+    return dyno_import_refuse (import, node, "its axis is not that of the outputs");
   dyno_import_note (import,
                     "%s at the end is left out: the loss computes it, and the outputs are logits",
                     node->op_type);

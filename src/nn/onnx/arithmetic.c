@@ -49,7 +49,8 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
     return dyno_import_positions (import, node, parameter, x);
   x = axis < x->view.n_dims ? dyno_import_with_channels (import, node, x, axis) : NULL;
   if (!x)
-    return dyno_import_refuse (import, node, "its parameter “%s” is not one value a channel",
+    return dyno_import_refuse (import, node,
+                               "its parameter “%s” does not have one value per channel",
                                weight->parameter->name);
   DynoTensor *y = op (import->graph, x->tensor, dyno_import_shown_name (node), init);
   if (y)
@@ -186,13 +187,13 @@ dyno_import_prelu (DynoImport *import, const DynoOnnxNode *node)
                                  &x->view, NULL);
     }
   if (!slope || !slope->parameter || slope->n_dims > G_N_ELEMENTS (dims))
-    return dyno_import_refuse (import, node, "its slopes are no parameter of the file");
+    return dyno_import_refuse (import, node, "its slopes are not a parameter of the file");
   if (!dyno_import_parameter (import, node, 1, slope->n_dims, dims))
     return FALSE;
   guint axis = find_axis (x, slope);
   x = axis < x->view.n_dims ? dyno_import_with_channels (import, node, x, axis) : NULL;
   if (!x)
-    return dyno_import_refuse (import, node, "its slopes “%s” are not one value a channel",
+    return dyno_import_refuse (import, node, "its slopes “%s” do not have one value per channel",
                                slope->parameter->name);
   DynoTensor *y = append_prelu (import->graph, x->tensor, name);
   if (y)
@@ -263,8 +264,8 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
     {
       g_autofree char *one = dyno_view_print (&x->view), *two = dyno_view_print (&y->view);
       return dyno_import_refuse (import, node,
-                                 "it multiplies %s and %s; Dyno has equal axes, or a factor for "
-                                 "each sample and channel",
+                                 "it multiplies %s and %s; Dyno multiplies tensors of equal axes, "
+                                 "or by one factor per sample and channel",
                                  one, two);
     }
   return dyno_import_output (
@@ -318,7 +319,7 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
       channels += tensors[i]->c;
     }
   if (!first)
-    return dyno_import_refuse (import, node, "it joins nothing");
+    return dyno_import_refuse (import, node, "it has no inputs to join");
   if (channels > G_MAXINT32)
     return dyno_import_refuse (import, node, "its output has too many channels");
   const DynoView view = dyno_import_view_of_channels (first, axis, (guint32) channels);
@@ -387,6 +388,6 @@ dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
   begin = CLAMP (begin < 0 ? begin + n : begin, 0, n);
   end = CLAMP (end < 0 ? end + n : end, 0, n);
   if (end <= begin)
-    return dyno_import_refuse (import, node, "it takes no elements");
+    return dyno_import_refuse (import, node, "its slice is empty");
   return dyno_import_append_run (import, node, 0, x, (guint) axis, (guint64) begin, (guint64) end);
 }

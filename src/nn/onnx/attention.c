@@ -50,8 +50,8 @@ refuse_attention (DynoImport *import, const DynoOnnxNode *node, const DynoImport
                   *values = dyno_view_print (&v->view);
 
   return dyno_import_refuse (import, node,
-                             "it is an attention over %s, %s and %s; Dyno has one of as many "
-                             "queries as keys, (samples, groups, heads, steps, values)",
+                             "it is an attention over %s, %s and %s; Dyno needs as many queries as "
+                             "keys, with axes (samples, groups, heads, steps, values)",
                              queries, keys, values);
 }
 
@@ -69,7 +69,8 @@ find_scale (DynoImport *import, const DynoOnnxNode *node, const DynoImportPatter
                           : 0;
       if (!(factor > 0))
         {
-          dyno_import_refuse (import, node, "the factor “%s” of its scores is no positive number",
+          dyno_import_refuse (import, node,
+                              "the factor “%s” of its scores is not a positive number",
                               pattern->factors[i].name);
           return 0;
         }
@@ -244,7 +245,7 @@ dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node)
   if (!x)
     return FALSE;
   if (axis != 1 && axis != -2)
-    return dyno_import_refuse (import, node, "Dyno joins a parameter to the front of steps only");
+    return dyno_import_refuse (import, node, "Dyno joins a parameter only in front of the steps");
   if (!check_tokens (import, node, x))
     return FALSE;
   const DynoParameter *token = take_tokens (import, node, node->inputs[0], 1, x->tensor->c);
@@ -313,10 +314,10 @@ dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint param
       && value->dims[value->n_dims - 1] == (gint64) dyno_view_dim (&x->view, x->view.n_dims - 1))
     rows = take_in_order (import, node, x);
   if (!rows || steps != (guint64) rows->tensor->h * rows->tensor->w)
-    return dyno_import_refuse (import, node,
-                               "its parameter “%s” is neither one value a channel nor one for each "
-                               "step and channel",
-                               value->parameter->name);
+    return dyno_import_refuse (
+        import, node,
+        "its parameter “%s” has neither one value per channel nor one per step and channel",
+        value->parameter->name);
   const DynoParameter *positions =
       dyno_token_parameter (import->graph, value->parameter->name, (guint32) steps, rows->tensor->c,
                             DYNO_INIT_NORMAL_002);

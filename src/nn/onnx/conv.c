@@ -8,8 +8,8 @@ check_channels (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *
                 const guint32 *dims, gint64 groups)
 {
   if (groups < 1 || groups > x->c)
-    return dyno_import_refuse (import, node, "%" G_GINT64_FORMAT " groups of %u channels", groups,
-                               x->c);
+    return dyno_import_refuse (import, node, "%" G_GINT64_FORMAT " groups do not fit %u channels",
+                               groups, x->c);
   if ((guint64) groups * dims[1] != x->c)
     return dyno_import_refuse (import, node,
                                "its weight takes %" G_GINT64_FORMAT " channels, its input has %u",

@@ -11,8 +11,8 @@ check_channels (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *
     return dyno_import_refuse (import, node, "its weight takes %u channels, its input has %u",
                                dims[0], x->c);
   if (groups < 1 || groups > x->c || x->c % groups != 0 || (guint64) groups * dims[1] > G_MAXINT32)
-    return dyno_import_refuse (import, node, "%" G_GINT64_FORMAT " groups of %u channels", groups,
-                               x->c);
+    return dyno_import_refuse (import, node, "%" G_GINT64_FORMAT " groups do not fit %u channels",
+                               groups, x->c);
   return TRUE;
 }
 

@@ -83,7 +83,7 @@ dyno_fold_transpose (DynoImport *import, const DynoOnnxNode *node)
     {
       gint64 axis = perm ? perm[i] : (gint64) (n - 1 - i);
       if (axis < 0 || axis >= (gint64) n || (set >> axis & 1))
-        return dyno_import_refuse (import, node, "perm is no order of the axes");
+        return dyno_import_refuse (import, node, "perm is not a permutation of the axes");
       set |= 1u << axis;
       from[i] = (guint) axis;
       dims[i] = data->dims[axis];
@@ -214,7 +214,7 @@ take_slice (DynoImport *import, const DynoOnnxNode *node, Slice *s)
   if (!s->starts || !s->ends || s->starts->count > DYNO_CONSTANT_MAX_DIMS
       || s->ends->count != s->starts->count || (s->axes && s->axes->count != s->starts->count)
       || (s->steps && s->steps->count != s->starts->count))
-    return dyno_import_refuse (import, node, "its starts, ends, axes and steps are not as many");
+    return dyno_import_refuse (import, node, "its starts, ends, axes and steps differ in length");
   return TRUE;
 }
 

@@ -315,7 +315,7 @@ apply (DynoImport *import, const DynoOnnxNode *node, const Elementwise *f, const
 
   if (by_ints ? !f->ints : !f->floats)
     {
-      dyno_import_refuse (import, node, "Dyno does not compute it of %s",
+      dyno_import_refuse (import, node, "Dyno does not compute it for %s",
                           by_ints ? "whole numbers" : "floats");
       return NULL;
     }

@@ -35,7 +35,7 @@ dyno_import_constant (DynoImport *import, const DynoOnnxNode *node)
         constant->floats[i] = (double) a->floats[i];
     }
   if (!constant)
-    return dyno_import_refuse (import, node, "its value is a text, or has more than %u numbers",
+    return dyno_import_refuse (import, node, "its value is a string, or has more than %u numbers",
                                DYNO_CONSTANT_MAX_COUNT);
   if (!dyno_import_count_numbers (import, node, constant->count))
     {

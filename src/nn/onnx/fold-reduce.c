@@ -108,9 +108,9 @@ dyno_fold_reduce (DynoImport *import, const DynoOnnxNode *node)
   if (!data || !take_axes (import, node, data->n_dims, &set))
     return FALSE;
   if (data->count == 0)
-    return dyno_import_refuse (import, node, "it reduces no numbers");
+    return dyno_import_refuse (import, node, "its input is empty");
   if (reduction == MEAN && data->is_int)
-    return dyno_import_refuse (import, node, "Dyno does not compute it of whole numbers");
+    return dyno_import_refuse (import, node, "Dyno does not compute it for whole numbers");
   for (guint i = 0; i < data->n_dims; i++)
     if (!(set >> i & 1))
       dims[n++] = data->dims[i];

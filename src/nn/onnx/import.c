@@ -192,7 +192,7 @@ take_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_d
 
   if (!parameter)
     {
-      dyno_import_refuse (import, node, "its input %u is no parameter of the file", i);
+      dyno_import_refuse (import, node, "its input %u is not a parameter of the file", i);
       return NULL;
     }
   if (value->n_dims != n_dims)

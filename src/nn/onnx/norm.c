@@ -169,8 +169,8 @@ has_ones_and_zeros (DynoImport *import, const DynoOnnxNode *node)
 
   if (fixed && !(ones && zeros))
     dyno_import_note (import,
-                      "%s: “%s” and “%s” are taken as ones and zeros, since the factors and terms "
-                      "of the channels follow",
+                      "%s: “%s” and “%s” are taken as ones and zeros, since a scale and a bias of "
+                      "the channels follow",
                       dyno_import_shown_name (node), node->inputs[1], node->inputs[2]);
   return fixed;
 }
@@ -222,10 +222,10 @@ read_groups (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue
                                "“%s” and “%s” are not one value for each of %u channels",
                                node->inputs[1], node->inputs[2], x->tensor->c);
   if (!is_trained && !has_ones_and_zeros (import, node))
-    return dyno_import_refuse (import, node,
-                               "its factors and terms are not 1 and 0, and there is not one for "
-                               "each of %u channels",
-                               x->tensor->c);
+    return dyno_import_refuse (
+        import, node,
+        "its scale and bias are neither 1 and 0 nor one value for each of %u channels",
+        x->tensor->c);
   for (guint i = 1; i < 3 && is_trained; i++)
     if (!dyno_import_parameter (import, node, i, 1, &count))
       return FALSE;

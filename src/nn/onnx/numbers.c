@@ -61,7 +61,8 @@ dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node)
   guint constant = find_number (import, node, &number), x = 1 - constant;
 
   if (constant == 2)
-    return dyno_import_refuse (import, node, "one of its inputs is no known number");
+    return dyno_import_refuse (
+        import, node, "one of its inputs is not a number that is known before the network runs");
   if (g_str_equal (node->op_type, "Mul"))
     return read_affine (import, node, x, number, 0);
   if (g_str_equal (node->op_type, "Sub"))
@@ -103,7 +104,9 @@ dyno_import_div (DynoImport *import, const DynoOnnxNode *node)
   if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
     return dyno_import_fold (import, node);
   if (find_number (import, node, &number) != 1)
-    return dyno_import_refuse (import, node, "Dyno divides a tensor by one known number only");
+    return dyno_import_refuse (
+        import, node,
+        "Dyno divides a tensor only by one number that is known before the network runs");
   return read_affine (import, node, 0, 1 / number, 0);
 }
 

@@ -79,7 +79,8 @@ take_value (DynoImport *import, const DynoOnnxNode *node, double *value)
   if (!input)
     return TRUE;
   if (!input->constant || input->constant->count != 1)
-    return dyno_import_refuse (import, node, "its value is not one known number");
+    return dyno_import_refuse (import, node,
+                               "its value is not one number that is known before the network runs");
   *value = dyno_constant_float (input->constant, 0);
   return TRUE;
 }

@@ -128,7 +128,7 @@ keep_channels (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
 static gboolean
 refuse_axes (DynoImport *import, const DynoOnnxNode *node)
 {
-  return dyno_import_refuse (import, node, "Dyno has a %s over all of height and width only",
+  return dyno_import_refuse (import, node, "Dyno computes a %s only over all of height and width",
                              pool_of (node) == dyno_global_max_pool ? "maximum" : "mean");
 }
 
@@ -172,7 +172,6 @@ dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node)
   dyno_view_init (&view, y, x->view.batch, "N C");
   if (!dyno_view_reshape (&view, dims, n))
     return dyno_import_refuse (import, node,
-                               "the axes of its input are in an order that is not "
-                               "read");
+                               "Dyno does not read it with this order of its input's axes");
   return dyno_import_output (import, node, 0, y, &view, NULL);
 }

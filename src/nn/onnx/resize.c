@@ -50,13 +50,14 @@ take_factor (DynoImport *import, const DynoOnnxNode *node, double number, Side *
   float factor = (float) number, out = floorf ((float) side->extent * factor);
 
   if (!(out >= 1) || !(out <= G_MAXUINT16))
-    return dyno_import_refuse (import, node, "its factor %g makes no image of a side of %u pixels",
+    return dyno_import_refuse (import, node, "its factor %g cannot scale a side of %u pixels",
                                number, side->extent);
   side->out = (guint32) out;
   if (fabs ((double) factor * side->extent - side->out) > FLOAT_ERROR * side->out
       && !find_fraction (factor, &side->up, &side->down))
-    return dyno_import_refuse (import, node, "its factor %g is no fraction of numbers up to %u",
-                               number, LARGEST_NUMBER);
+    return dyno_import_refuse (import, node,
+                               "its factor %g is not a fraction of whole numbers up to %u", number,
+                               LARGEST_NUMBER);
   return TRUE;
 }
 
@@ -200,7 +201,7 @@ check_rules (DynoImport *import, const DynoOnnxNode *node, const Side *sides, gb
       if (side->out < side->extent && is_old_nearest
           && (side->up != 0 || side->extent % side->out != 0))
         return dyno_import_refuse (import, node,
-                                   "before opset 11 no rule says which pixels of %u become %u",
+                                   "before opset 11 ONNX does not define how %u pixels become %u",
                                    side->extent, side->out);
     }
   return TRUE;

@@ -126,9 +126,9 @@ read_strided (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
   DynoView view = x->view;
 
   if (!find_steps (index, dyno_view_dim (&x->view, 0), sorted))
-    return dyno_import_refuse (import, node,
-                               "Dyno takes one index of an axis, or all elements in the order of "
-                               "other axes");
+    return dyno_import_refuse (
+        import, node,
+        "Dyno takes one index of an axis, or indices that only transpose its elements");
   for (guint i = 0; i < index->n_dims; i++)
     {
       dims[i] = index->dims[sorted[i]];
@@ -181,8 +181,7 @@ dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
       dims[n++] = (gint64) dyno_view_dim (&taken->view, i);
   return dyno_view_reshape (&taken->view, dims, n)
          || dyno_import_refuse (import, node,
-                                "the axes of its input are in an order that is not "
-                                "read");
+                                "Dyno does not read it with this order of its input's axes");
 }
 
 /* PyTorch's exporter writes torch.chunk as a SplitToSequence, from which each SequenceAt takes a
@@ -208,7 +207,7 @@ take_element (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *
   at += at < 0 ? n : 0;
   *begin = *count = 0;
   if (at < 0 || at >= n)
-    return dyno_import_refuse (import, node, "it takes a part that the sequence does not have");
+    return dyno_import_refuse (import, node, "its position is outside of the sequence");
   if (!is_list)
     {
       *begin = at * each;
@@ -235,14 +234,17 @@ dyno_import_sequence_at (DynoImport *import, const DynoOnnxNode *node)
   guint axis;
 
   if (!split || !index || !index->constant || index->constant->count != 1)
-    return dyno_import_refuse (import, node, "it takes no known part of a SplitToSequence");
+    return dyno_import_refuse (import, node,
+                               "its input is not the output of a SplitToSequence, or its position "
+                               "is not known before the network runs");
   const DynoImportValue *sizes = dyno_import_input (import, split, 1);
   DynoImportValue *x = dyno_import_viewed (import, split, 0);
   if (!x || !dyno_import_axis (import, split, x->view.n_dims, 0, &axis))
     return FALSE;
   if ((sizes && (!sizes->constant || sizes->constant->n_dims > 1))
       || (!sizes && dyno_import_int (split, "keepdims", 1) == 0))
-    return dyno_import_refuse (import, split, "its sizes are not known, or its axis would go");
+    return dyno_import_refuse (import, split,
+                               "its sizes are not known before the network runs, or keepdims is 0");
   return take_element (import, node, sizes ? sizes->constant : NULL,
                        dyno_constant_int (index->constant, 0),
                        (gint64) dyno_view_dim (&x->view, axis), &begin, &count)

@@ -294,7 +294,7 @@ dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node)
     {
       gint64 from = given ? given[i] : (gint64) n - 1 - i;
       if (from < 0 || from >= (gint64) n || (set >> from & 1))
-        return dyno_import_refuse (import, node, "perm is no order of the axes");
+        return dyno_import_refuse (import, node, "perm is not a permutation of the axes");
       set |= 1u << from;
       perm[i] = (guint) from;
     }

@@ -126,8 +126,9 @@ pad_to_size (DynoImport *import, const DynoOnnxNode *node, const guint32 *whole,
   for (guint i = 0; i < 2; i++)
     {
       if (size[i] > whole[i])
-        return dyno_import_refuse (import, node, "its output of %u is larger than its window makes",
-                                   size[i]);
+        return dyno_import_refuse (
+            import, node, "its output of %u is larger than its input, window and stride allow",
+            size[i]);
       guint32 all = whole[i] - size[i];
       w->before[i] = upper ? all / 2 : all - all / 2;
       w->after[i] = all - w->before[i];

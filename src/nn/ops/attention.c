@@ -316,7 +316,7 @@ check (DynoGraph *graph, const DynoTensor *qkv, const char *name, const DynoAtte
                      name, qkv->n, heads, t);
   else if (params->by_row && params->sequence.lengths)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                     "%s: lengths are of samples, and each row attends to itself", name);
+                     "%s: attention within rows takes no lengths of the samples", name);
   else
     return !params->sequence.lengths || dyno_sequence_check (graph, name, qkv, &params->sequence);
   return FALSE;

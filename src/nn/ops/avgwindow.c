@@ -161,9 +161,9 @@ dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name, const DynoAvgP
                                  params->end_w, params->round_up);
   if (out_h == 0 || out_w == 0)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: no average pool with a kernel of %ux%u and a pad of %ux%u over an "
-                            "image of %ux%u; a kernel has 1 to %u places a side, no more than the "
-                            "padded image, and the pad is at most half of it",
+                            "%s: an average pool cannot have a kernel of %ux%u and a pad of %ux%u "
+                            "over an image of %ux%u; a kernel has 1 to %u places a side, no more "
+                            "than the padded image, and the pad is at most half of it",
                             name, params->kernel_h, params->kernel_w, params->pad_h, params->pad_w,
                             x->h, x->w, MAX_SIDE);
   return append (graph, x, name, out_h, out_w, &attributes);
@@ -191,8 +191,8 @@ dyno_adaptive_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint
     return dyno_global_avg_pool (graph, x, name);
   if (!sides_fit (x->h, out_h) || !sides_fit (x->w, out_w))
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: no average pool from %ux%u to %ux%u; a side is at most %u times "
-                            "as long as the other",
+                            "%s: an average pool cannot go from %ux%u to %ux%u; a side is at most "
+                            "%u times as long as the other",
                             name, x->h, x->w, out_h, out_w, MAX_SIDE - 1);
   return append (graph, x, name, out_h, out_w, &(AvgPool){ .adaptive = TRUE });
 }

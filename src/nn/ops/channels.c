@@ -151,8 +151,8 @@ dyno_channels (DynoGraph *graph, DynoTensor *x, const char *name, guint32 first,
     return NULL;
   if (count == 0 || first >= x->c || count > x->c - first)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: there are no %u channels from channel %u on among %u", name, count,
-                            first, x->c);
+                            "%s: %u channels from channel %u on are not within the %u of the input",
+                            name, count, first, x->c);
   if (count == x->c)
     return x;
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, count);

@@ -158,10 +158,9 @@ dyno_max_pool_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
   if (out_h == 0 || out_w == 0 || (guint64) w->kernel_h * w->kernel_w > MOST_PLACES)
     return dyno_graph_fail (
         graph, DYNO_NN_ERROR_SHAPE,
-        "%s: no max pool with a kernel of %ux%u, a stride of %ux%u and a pad of "
-        "%ux%u over an image of %ux%u; a kernel has 1 to %u places and is no "
-        "larger than the padded image, a stride is 1 or more, and a pad is at "
-        "most half of the kernel",
+        "%s: a max pool cannot have a kernel of %ux%u, a stride of %ux%u and a pad of %ux%u over "
+        "an image of %ux%u; a kernel has 1 to %u places and is no larger than the padded image, a "
+        "stride is 1 or more, and a pad is at most half of the kernel",
         name, w->kernel_h, w->kernel_w, w->stride_h, w->stride_w, w->pad_h, w->pad_w, x->h, x->w,
         MOST_PLACES);
   outputs[0] = dyno_graph_activation (graph, name, x->n, out_h, out_w, x->c);

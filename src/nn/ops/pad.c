@@ -131,13 +131,12 @@ dyno_pad (DynoGraph *graph, DynoTensor *x, const char *name, const DynoPadParams
           w = padded (x->w, params->left, params->right),
           c = padded (x->c, params->front, params->back);
   if (h == 0 || w == 0 || c == 0 || isnan (params->value))
-    return dyno_graph_fail (
-        graph, DYNO_NN_ERROR_SHAPE,
-        "%s: no pads of %d and %d rows, %d and %d columns, %d and %d channels, of "
-        "the value %g, around (%u, %u, %u); a side keeps a place of its own, and "
-        "the value is a number",
-        name, params->top, params->bottom, params->left, params->right, params->front, params->back,
-        params->value, x->h, x->w, x->c);
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: pads of %d and %d rows, %d and %d columns, %d and %d channels, of "
+                            "the value %g, do not fit (%u, %u, %u); one place or more of each side "
+                            "must remain, and the value must be a number",
+                            name, params->top, params->bottom, params->left, params->right,
+                            params->front, params->back, params->value, x->h, x->w, x->c);
   if (!params->top && !params->bottom && !params->left && !params->right && !params->front
       && !params->back)
     return x;

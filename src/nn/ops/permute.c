@@ -230,12 +230,12 @@ dyno_permute (DynoGraph *graph, DynoTensor *x, const char *name, const DynoPermu
   guint64 count = (guint64) x->h * x->w * x->c;
   if (n > DYNO_PERMUTE_MAX_PARTS)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: an order of %u parts is too involved, Dyno moves up to %u", name,
-                            n, DYNO_PERMUTE_MAX_PARTS);
+                            "%s: a permutation of %u parts is too complex, Dyno moves up to %u",
+                            name, n, DYNO_PERMUTE_MAX_PARTS);
   if ((guint64) h * w * c != count || !sort_parts (parts, n, count, order))
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: (%u, %u, %u) is no order of the values of (%u, %u, %u)", name, h,
-                            w, c, x->h, x->w, x->c);
+                            "%s: (%u, %u, %u) is not a permutation of the values of (%u, %u, %u)",
+                            name, h, w, c, x->h, x->w, x->c);
   if (n == 1 && h == x->h && w == x->w && c == x->c)
     return x;
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, h, w, c);

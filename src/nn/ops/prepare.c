@@ -229,11 +229,11 @@ dyno_prepare_fill_changes (DynoGraph *graph, const DynoAugmentation *augmentatio
 {
   if (augmentation->contrast > 0 && channels != 1 && channels != 3)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                     "contrast is of images with 1 or 3 channels, not %u", channels);
+                     "contrast is defined for images with 1 or 3 channels, not %u", channels);
   else if ((augmentation->saturation > 0 || augmentation->hue > 0) && channels != 1
            && channels != 3)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                     "saturation and hue are of images with 3 channels, not %u", channels);
+                     "saturation and hue are defined for images with 3 channels, not %u", channels);
   else
     {
       gboolean shifts_time = augmentation->time_shift > 0;

@@ -244,8 +244,8 @@ dyno_resize (DynoGraph *graph, DynoTensor *x, const char *name, const DynoResize
       || !take_factor (x->w, params->width, params->up_w, params->down_w, &attributes.up_w,
                        &attributes.down_w))
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: no image of %ux%u becomes one of %ux%u by the factors %u/%u and "
-                            "%u/%u; a side has 1 to %u pixels",
+                            "%s: an image of %ux%u does not become one of %ux%u by the factors "
+                            "%u/%u and %u/%u; a side has 1 to %u pixels",
                             name, x->h, x->w, params->height, params->width, attributes.up_h,
                             attributes.down_h, attributes.up_w, attributes.down_w, MOST_SIDE);
   const Side rows = rows_of (&attributes, x, params->height),

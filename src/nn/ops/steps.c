@@ -110,8 +110,8 @@ dyno_sequence_check (DynoGraph *graph, const char *name, const DynoTensor *x,
   const DynoTensor *lengths = sequence->lengths;
   if (x->h != 1)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                     "%s: (%u, %u, %u, %u) is no sequence; it takes (N, 1, T, C)", name, x->n, x->h,
-                     x->w, x->c);
+                     "%s: (%u, %u, %u, %u) is not a sequence; it takes (N, 1, T, C)", name, x->n,
+                     x->h, x->w, x->c);
   else if (lengths
            && (lengths->dtype != DYNO_DTYPE_I32 || lengths->size_bytes != 4 * (guint64) x->n))
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,

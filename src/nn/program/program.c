@@ -285,8 +285,8 @@ check_memory (DynoProgram *program, GError **error)
           if (dyno_memory_locate (program->memory, tensor, 0, &offset))
             continue;
           g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
-                       "%s does not fit the memory it was given; plan the graph, merge the plans, "
-                       "then allocate",
+                       "%s does not fit the memory that it was given; plan the graph, merge the "
+                       "plans, then allocate",
                        tensor->name);
           return FALSE;
         }

@@ -287,10 +287,10 @@ dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
   flat.kernel_h = flat.stride_h = 1;
   flat.pad_h = 0;
   if (x && x->h != 1)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: (%u, %u, %u, %u) is no sequence; a convolution over one takes "
-                            "(N, 1, T, C)",
-                            name, x->n, x->h, x->w, x->c);
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: (%u, %u, %u, %u) is not a sequence; a convolution over one takes (N, 1, T, C)", name,
+        x->n, x->h, x->w, x->c);
   return append_convolution (graph, x, name, &flat, 3);
 }
 

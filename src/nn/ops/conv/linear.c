@@ -53,8 +53,8 @@ dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParam
   guint64 columns = (guint64) h * w * x->cp, rows = flattened ? x->n : (guint64) x->n * x->h * x->w;
   if (out == 0 || columns > G_MAXUINT32 / 2 || rows > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: no linear layer from %u x %u x %u to %u", name, x->h, x->w, x->c,
-                            out);
+                            "%s: a linear layer cannot map %u x %u x %u values to %u", name, x->h,
+                            x->w, x->c, out);
   DynoConv2dShape shape = dyno_linear_shape (graph, (guint32) rows, h * w * x->c, out);
   shape.cp = (guint32) columns;
   shape.has_bias = bias != NULL;

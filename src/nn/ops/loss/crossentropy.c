@@ -130,7 +130,7 @@ dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *ta
     return;
   if (loss->dice > 0)
     {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the Dice loss is of the classes of pixels");
+      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the Dice loss needs a class for each pixel");
       return;
     }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);

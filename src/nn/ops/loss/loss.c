@@ -56,13 +56,13 @@ dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *l
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a share of %g of the Dice loss is not in [0, 1]",
                      loss->dice);
   else if (loss->focal > 0 && (loss->smoothing > 0 || dyno_mix_is_on (dyno_graph_get_mix (graph))))
-    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                     "the focal loss is of one class a row, without label smoothing or mixed "
-                     "classes");
+    dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "the focal loss needs one class per row, without label smoothing or mixed classes");
   else if (weights
            && (weights->dtype != DYNO_DTYPE_F32 || weights->size_bytes < (logits->c + 1) * 4))
-    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the weights of %u classes are not that many",
-                     logits->c);
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "the class weights are not fp32, or too few for %u classes", logits->c);
   else
     return TRUE;
   return FALSE;
