@@ -21,13 +21,13 @@ check (const char *key, guint needs, const DynoBatchSchema *schema, const char *
   guint32 channels = dyno_field_axis (input, 'C');
 
   if (needs & NEEDS_IMAGE && input->n_axes != 3)
-    return dyno_train_refuse_data (error, "%s changes images, those of “%s” are %s; set it to %s",
-                                   key, name, input->n_axes == 2 ? "sequences" : "rows of values",
-                                   off);
+    return dyno_train_refuse_data (
+        error, "%s changes images, and the samples of “%s” are %s; set it to %s", key, name,
+        input->n_axes == 2 ? "sequences" : "rows of values", off);
   if (needs & NEEDS_SEQUENCE && input->n_axes != 2)
-    return dyno_train_refuse_data (error,
-                                   "%s changes sequences, those of “%s” are %s; set it to %s", key,
-                                   name, input->n_axes == 3 ? "images" : "rows of values", off);
+    return dyno_train_refuse_data (
+        error, "%s changes sequences, and the samples of “%s” are %s; set it to %s", key, name,
+        input->n_axes == 3 ? "images" : "rows of values", off);
   if (needs & NEEDS_BYTES && input->element != DYNO_ELEMENT_U8)
     return dyno_train_refuse_data (
         error,

@@ -28,7 +28,7 @@ read_weight (const char *text, float *weight, GError **error)
   double value = g_ascii_strtod (text, &end);
 
   if (end == text || *end != '\0')
-    return refuse (text, "is no number", error);
+    return refuse (text, "is not a number", error);
   if (!isfinite (value))
     return refuse (text, "is not finite", error);
   if (value > MOST_WEIGHT)

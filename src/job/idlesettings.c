@@ -88,7 +88,7 @@ add_by_table (GPtrArray *list, const DynoJob *job, const DynoDatasetInfo *data)
       if (!is_given (info, &job->settings))
         continue;
       if (!dyno_setting_counts (info, &job->settings))
-        add (list, _ ("%s=%s has no effect: it counts with %s"), info->key, value,
+        add (list, _ ("%s=%s has no effect: it applies only with %s"), info->key, value,
              info->depends_on);
       else if (!dyno_job_meets (info, job->model, data))
         add (list, _ ("%s=%s has no effect: %s"), info->key, value, describe_need (info->needs));
@@ -112,10 +112,10 @@ add_of_validation (GPtrArray *list, const DynoSettings *s, guint64 n_validation,
          s->early_stop_patience);
   else if (by_epochs && s->early_stop_patience > 0 && s->early_stop_patience + 1 >= s->epochs)
     add (list,
-         ngettext ("early_stop.patience=%" PRId64 " has no effect: the run ends after its %" PRId64
-                   " epoch before",
-                   "early_stop.patience=%" PRId64 " has no effect: the run ends after its %" PRId64
-                   " epochs before",
+         ngettext ("early_stop.patience=%" PRId64
+                   " has no effect: the run ends before, after its %" PRId64 " epoch",
+                   "early_stop.patience=%" PRId64
+                   " has no effect: the run ends before, after its %" PRId64 " epochs",
                    (gulong) s->epochs),
          s->early_stop_patience, s->epochs);
   if (n_validation == 0 && s->best_metric)
@@ -164,11 +164,11 @@ add_of_batches (GPtrArray *list, const DynoJob *job, guint64 n_train)
 
   if (batches > 0 && batches < (guint64) s->accumulate)
     add (list,
-         _ ("accumulate=%" PRId64 " counts as %" PRIu64
-            ": an epoch has no more batches, and a step does not go on in the next one"),
+         _ ("accumulate=%" PRId64 " is reduced to %" PRIu64
+            ": an epoch has no more batches, and a step does not continue in the next one"),
          s->accumulate, batches);
   if (dyno_settings_count_workers (s) < (guint) s->workers)
-    add (list, _ ("workers=%" PRId64 " counts as %u: threads=%" PRId64 " allows no more"),
+    add (list, _ ("workers=%" PRId64 " is reduced to %u: threads=%" PRId64 " allows no more"),
          s->workers, dyno_settings_count_workers (s), s->threads);
   if (s->batch_size == 1 && (s->loss_weights || s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE))
     add (

@@ -279,8 +279,8 @@ check_focal (const DynoSettings *s, GError **error)
 
   return !(s->loss_focal > 0) || !other
          || dyno_train_refuse_data (error,
-                                    "loss.focal is of one class a sample, and %s gives each "
-                                    "several; set one of them to 0",
+                                    "loss.focal needs one class per sample, and %s gives each "
+                                    "sample several; set one of them to 0",
                                     other);
 }
 

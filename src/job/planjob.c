@@ -154,18 +154,19 @@ dyno_job_describe_batch (const DynoJob *job, guint64 n_train)
 
   if (batch == job->settings.batch_size)
     return NULL;
-  return job->ranks > 1
-             ? g_strdup_printf (ngettext ("The training part has only %" PRIu64
-                                          " sample for %u ranks: batch_size is %" PRId64,
-                                          "The training part has only %" PRIu64
-                                          " samples for %u ranks: batch_size is %" PRId64,
-                                          (gulong) n_train),
-                                n_train, job->ranks, batch)
-             : g_strdup_printf (
-                 ngettext ("The training part has only %" PRIu64 " sample: batch_size is %" PRId64,
-                           "The training part has only %" PRIu64 " samples: batch_size is %" PRId64,
-                           (gulong) n_train),
-                 n_train, batch);
+  return job->ranks > 1 ? g_strdup_printf (
+             ngettext ("The training part has only %" PRIu64
+                       " sample for %u ranks: batch_size is reduced to %" PRId64,
+                       "The training part has only %" PRIu64
+                       " samples for %u ranks: batch_size is reduced to %" PRId64,
+                       (gulong) n_train),
+             n_train, job->ranks, batch)
+                        : g_strdup_printf (ngettext ("The training part has only %" PRIu64
+                                                     " sample: batch_size is reduced to %" PRId64,
+                                                     "The training part has only %" PRIu64
+                                                     " samples: batch_size is reduced to %" PRId64,
+                                                     (gulong) n_train),
+                                           n_train, batch);
 }
 
 DynoJob *

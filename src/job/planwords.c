@@ -48,7 +48,7 @@ append_batch (GString *text, const DynoSettings *s, const DynoJobPlan *plan)
     g_string_append_printf (
         text,
         _ (" A batch of %" PRId64 " fits; batch_size %" PRId64 " with accumulate %" PRId64
-           " is an effective batch of %" PRId64 " in place of %" PRId64 "."),
+           " gives an effective batch of %" PRId64 " in place of %" PRId64 "."),
         plan->fitting_batch, micro.size, micro.count, micro.size * micro.count, effective);
 }
 

@@ -71,10 +71,10 @@ dyno_schedule_describe_change (const DynoSettings *was, double was_lr, const Dyn
   text = g_string_new (NULL);
   g_string_printf (
       text,
-      ngettext ("The learning rate goes on at %.3g, where it was at %.3g: its schedule now "
-                "spans %" PRId64 " epoch in place of %" PRId64,
-                "The learning rate goes on at %.3g, where it was at %.3g: its schedule now "
-                "spans %" PRId64 " epochs in place of %" PRId64,
+      ngettext ("The learning rate continues at %.3g after %.3g: its schedule now spans %" PRId64
+                " epoch in place of %" PRId64,
+                "The learning rate continues at %.3g after %.3g: its schedule now spans %" PRId64
+                " epochs in place of %" PRId64,
                 (gulong) (now->schedule_epochs > 0 ? now->schedule_epochs : now->epochs)),
       now_lr, was_lr, now->schedule_epochs > 0 ? now->schedule_epochs : now->epochs,
       was->schedule_epochs > 0 ? was->schedule_epochs : was->epochs);

@@ -64,8 +64,8 @@ static const DynoSettingInfo table[] = {
                 "programs.") },
   { NUMBER (INT, loader_nice, "loader.nice", "0", 0, 19), GROUP (ADVANCED), .same_weights = TRUE,
     .zero = N_ ("Off"), .title = N_ ("Nice workers"),
-    .help = N_ ("Priority that the workers leave to other programs, as nice has it: with 10 a busy "
-                "desktop stays smooth, with 19 they take only what nobody else wants.") },
+    .help = N_ ("Nice value of the workers: with 10 a busy desktop stays smooth, with 19 they use "
+                "only processor time that no other program wants.") },
   { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), RATE (LOADER),
     .same_weights = TRUE, LIVE (LOADER), .by_preset = TRUE,
     .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 }, .title = N_ ("Prefetch"),
@@ -85,15 +85,15 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("The rule by which gradients change the weights, as SGD with momentum or AdamW.") },
   { NUMBER (DOUBLE, lr, "lr", "0.05", 0, 100), GROUP (TRAINING), RATE (NONE), LIVE (STEP),
     .title = N_ ("Learning rate"),
-    .help = N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and "
+    .help = N_ ("Size of the update at the peak of the schedule; usual values are 0.05 for SGD and "
                 "0.001 for AdamW.") },
   { NUMBER (DOUBLE, head_lr_factor, "head_lr_factor", "1", 0, 1000), GROUP (ADVANCED), RATE (NONE),
     .title = N_ ("Head learning rate"),
-    .help = N_ ("Times the learning rate is that of the last layer: 10 is usual where the others "
-                "begin with pretrained weights.") },
+    .help = N_ ("Factor of the last layer's learning rate over that of the others: 10 is usual "
+                "where the others start from pretrained weights.") },
   { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), RATE (NONE),
     LIVE (STEP), .depends_on = "optimizer=sgd,rmsprop", .title = N_ ("Momentum"),
-    .help = N_ ("Share of the last update that the next one carries on.") },
+    .help = N_ ("Share of the previous update that is added to the next one.") },
   { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), RATE (NONE),
     LIVE (STEP), .title = N_ ("Weight decay"),
     .help = N_ ("Pulls the weights towards zero a little with each update.") },
@@ -108,11 +108,11 @@ static const DynoSettingInfo table[] = {
                 "third of the run.") },
   { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (TRAINING), RATE (NONE),
     .title = N_ ("Warm-up"),
-    .help = N_ ("Epochs over which the learning rate rises to its height.") },
+    .help = N_ ("Epochs over which the learning rate rises to its full value.") },
   { NUMBER (INT, schedule_epochs, "schedule_epochs", "0", 0, 1000000), GROUP (ADVANCED),
     RATE (NONE), LIVE (STEP), .zero = N_ ("All"), .title = N_ ("Epochs of the schedule"),
-    .help = N_ ("Epochs over which the schedule spans, after which its last rate holds; 0 is the "
-                "whole run.") },
+    .help = N_ (
+        "Epochs that the schedule spans, after which its last rate is kept; 0 is the whole run.") },
   { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Label smoothing"),
     .help = N_ ("Share of the target that is spread over all classes.") },
@@ -121,8 +121,8 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Largest norm that the gradient may have; 0 switches clipping off.") },
   { NUMBER (DOUBLE, ema_decay, "ema_decay", "0", 0, 0.999999), GROUP (ADVANCED),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Moving average of weights"),
-    .help = N_ ("Share that an average of the weights keeps with each update, as 0.999: validation "
-                "and saved weights are of the average.") },
+    .help = N_ ("Decay of an exponential moving average of the weights, such as 0.999: validation "
+                "and the saved weights use the average.") },
   { NUMBER (INT, early_stop_patience, "early_stop.patience", "0", 0, 1000000), GROUP (TRAINING),
     RATE (NONE), .same_weights = TRUE, LIVE (STEP), .zero = N_ ("Off"), .title = N_ ("Early stop"),
     .help = N_ ("Epochs without a better validation after which the run ends; 0 never ends it "
@@ -133,10 +133,9 @@ static const DynoSettingInfo table[] = {
                 "metric's own unit.") },
   { TEXT (best_metric, "best_metric"), GROUP (ADVANCED), RATE (NONE), .same_on_resume = TRUE,
     .zero = N_ ("Automatic"), .title = N_ ("Best by"),
-    .help =
-        N_ ("Metric of the validation by which the best epoch is chosen and the early stop "
-            "goes, as loss, accuracy, top5 or mean_abs_error; balanced_accuracy and f1_macro of "
-            "classes, rms_error and r2 of values are measured only where one is named.") },
+    .help = N_ ("Metric of the validation that decides the best epoch and the early stop, such as "
+                "loss, accuracy, top5 or mean_abs_error; balanced_accuracy and f1_macro of "
+                "classes, rms_error and r2 of values are measured only where one is named.") },
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },
@@ -156,30 +155,28 @@ static const DynoSettingInfo table[] = {
                 "are, and batch norm in them uses its running statistics.") },
   { FLAG (loss_smooth_l1, "loss.smooth_l1", "false"), GROUP (MODEL),
     .needs = DYNO_SETTING_NEEDS_VALUES, .title = N_ ("Smooth L1 loss"),
-    .help =
-        N_ ("Of values to predict: large errors count by their size and not by their square.") },
+    .help = N_ ("For values to predict: large errors count linearly instead of by their square.") },
   { NUMBER (DOUBLE, loss_focal, "loss.focal", "0", 0, 10), GROUP (MODEL), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .zero = N_ ("Off"), .title = N_ ("Focal loss"),
-    .help = N_ ("Exponent g: where the class has the probability p, the training loss counts by "
-                "(1 − p)^g, so that what is known already counts less; 2 is usual.") },
+    .help = N_ ("Exponent g: the training loss of a sample whose class is predicted with the "
+                "probability p is multiplied by (1 − p)^g, so that samples which are already right "
+                "count less; 2 is usual.") },
   { NUMBER (DOUBLE, loss_dice, "loss.dice", "0", 0, 1), GROUP (MODEL), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_MASKS, .zero = N_ ("Off"), .title = N_ ("Dice loss"),
-    .help = N_ ("Share of the training loss that is 1 less the Dice coefficient, the mean over the "
-                "classes of a batch: a small class counts as much as a large one.") },
+    .help = N_ ("Share of the training loss that is 1 minus the Dice coefficient, averaged over "
+                "the classes of a batch: a small class counts as much as a large one.") },
   { CHOICE (loss_class_weights, "loss.class_weights", "none", class_weights), GROUP (MODEL),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Class weights"),
-    .help =
-        N_ ("balanced: in the training loss a sample of a rare class counts as much more as its "
-            "class is rarer than the mean; validation measures the plain loss.") },
+    .help = N_ ("balanced: the training loss weights each sample by the inverse frequency of its "
+                "class; validation measures the loss without weights.") },
   { TEXT (loss_weights, "loss.weights"), GROUP (MODEL), .same_on_resume = TRUE,
     .needs = DYNO_SETTING_NEEDS_CLASSES, .zero = N_ ("Off"), .title = N_ ("Own class weights"),
-    .help = N_ ("What a sample of each class counts in the training loss: numbers in the order of "
-                "the classes, as 1,2,0.5, or by name, as cat=2,dog=0.5, where the others count "
-                "1.") },
+    .help = N_ ("Weight of each class in the training loss: numbers in the order of the classes, "
+                "as 1,2,0.5, or by name, as cat=2,dog=0.5, where the others have the weight 1.") },
 
   { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), RATE (BOTH),
     .zero = N_ ("Own size"), .same_on_resume = TRUE, .title = N_ ("Image size"),
-    .help = N_ ("Height and width that images are brought to; 0 keeps the data set's own.") },
+    .help = N_ ("Height and width to which images are scaled; 0 keeps the data set's own.") },
   { FLAG (augment_flip, "augment.flip", "false"), GROUP (AUGMENTATION), .same_on_resume = TRUE,
     .title = N_ ("Random flip"),
     .help = N_ ("Mirrors half of the training images from left to right, on the device.") },
@@ -195,8 +192,8 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("How much wider than high, or higher than wide, a random crop may be.") },
   { CHOICE (augment_crop_from, "augment.crop_from", "sample", crops_from), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .title = N_ ("Crops are cut from"),
-    .help = N_ ("sample: the image as it was brought to its size; source: the image's file, of "
-                "which no more is decoded: sharper and faster, but without a cache.") },
+    .help = N_ ("sample: the image after it was scaled to its size; source: the image's file, of "
+                "which only the crop is decoded: sharper and faster, but without a cache.") },
   { NUMBER (INT, augment_shift, "augment.shift", "0", 0, 1024), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random shift"),
     .help = N_ ("Moves each training image by up to so many pixels each way.") },
@@ -205,8 +202,8 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Turns each training image by up to so many degrees, both ways.") },
   { CHOICE (augment_pad, "augment.pad", "zero", pads), GROUP (AUGMENTATION), .same_on_resume = TRUE,
     .title = N_ ("Beyond the border"),
-    .help = N_ ("What shifts and rotations bring into the image: black, or its own border "
-                "mirrored.") },
+    .help = N_ ("Fills the area that shifts and rotations leave empty: black, or the image "
+                "mirrored at its border.") },
   { NUMBER (DOUBLE, augment_brightness, "augment.brightness", "0", 0, 10), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random brightness"),
     .help = N_ ("Multiplies each training image by a random factor of at most this much above or "
@@ -225,8 +222,8 @@ static const DynoSettingInfo table[] = {
                 "of it, both ways.") },
   { NUMBER (DOUBLE, augment_noise, "augment.noise", "0", 0, 10), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random noise"),
-    .help = N_ ("Deviation of the normal noise that is added to each normalised value of a "
-                "training sample.") },
+    .help = N_ ("Standard deviation of the Gaussian noise that is added to each normalised value "
+                "of a training sample.") },
   { NUMBER (DOUBLE, augment_erase, "augment.erase", "0", 0, 1), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random erasing"),
     .help =
@@ -243,16 +240,15 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, augment_mixup, "augment.mixup", "0", 0, 10), GROUP (AUGMENTATION),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .same_on_resume = TRUE, .zero = N_ ("Off"),
     .title = N_ ("Mixup"),
-    .help =
-        N_ ("Blends each training image, and its class, with another of the batch; the share is "
-            "drawn from Beta with this number: near 0 mostly one of the two, 1 any share "
-            "alike.") },
+    .help = N_ ("Blends each training image, and its class, with another of the batch; the share "
+                "is drawn from a Beta distribution with this parameter: near 0 mostly one of the "
+                "two, with 1 every share is equally likely.") },
   { NUMBER (DOUBLE, augment_cutmix, "augment.cutmix", "0", 0, 10), GROUP (AUGMENTATION),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .same_on_resume = TRUE, .zero = N_ ("Off"),
     .title = N_ ("Cutmix"),
     .help = N_ ("Puts a rectangle of another image of the batch into each training image, and as "
-                "much of its class; the share is drawn from Beta with this number. With mixup on "
-                "as well, half of the batches take either.") },
+                "much of its class; the share is drawn from a Beta distribution with this "
+                "parameter. If mixup is on as well, each of the two takes half of the batches.") },
   { FLAG (data_shuffle, "data.shuffle", "true"), GROUP (PIPELINE), .same_on_resume = TRUE,
     .title = N_ ("Shuffle"), .help = N_ ("Takes the training samples in a new order each epoch.") },
   { CHOICE (data_balance, "data.balance", "none", balances), GROUP (PIPELINE),
@@ -262,7 +258,7 @@ static const DynoSettingInfo table[] = {
                 "is.") },
   { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
-    .help = N_ ("Part of the data set that is kept out of training to check on it.") },
+    .help = N_ ("Share of the data set that is kept out of training for validation.") },
   { NUMBER (INT, data_folds, "data.folds", "0", 0, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Folds"),
     .help = N_ ("Divides the data into so many equal parts, of which one validates in place of the "
@@ -280,26 +276,27 @@ static const DynoSettingInfo table[] = {
             "are.") },
   { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (ADVANCED), RATE (NONE),
     .title = N_ ("Unreadable share"),
-    .help = N_ ("Share of the samples that may be unreadable, when they are listed and in the run; "
-                "past it no run begins, or it stops.") },
+    .help = N_ ("Share of the samples that may be unreadable; above it no run starts, and a run in "
+                "progress stops.") },
   { FLAG (data_links, "data.links", "false"), GROUP (ADVANCED), RATE (NONE), .opens_data = TRUE,
     .title = N_ ("Follow links"),
     .help = N_ ("Takes files outside of the data set's folder that symbolic links in it lead "
                 "to.") },
   { FLAG (data_one_class, "data.one_class", "false"), GROUP (ADVANCED), RATE (NONE),
     .opens_data = TRUE, .title = N_ ("Allow one class"),
-    .help = N_ ("Takes a data set whose samples are all of one class, which teaches nothing.") },
+    .help = N_ ("Accepts a data set whose samples are all of one class, from which nothing can be "
+                "learned.") },
 
   { CHOICE (data_task, "data.task", "auto", tasks), GROUP (PIPELINE), .opens_data = TRUE,
     .same_on_resume = TRUE, .title = N_ ("Task"),
-    .help = N_ ("What is learned of each sample: one of several classes, values, which are "
-                "numbers to predict, or the class of each pixel (pixels), from masks; auto: as the "
-                "data tell, with a note where that is a guess. "
-                "Several labels of one sample (labels) are not trained and refused.") },
+    .help =
+        N_ ("Target of each sample: one of several classes, values, which are numbers to predict, "
+            "or the class of each pixel (pixels), from masks; auto: derived from the data, with a "
+            "note where that is a guess. Several labels of one sample (labels) are refused.") },
   { CHOICE (data_layout, "data.layout", "auto", layouts), GROUP (ARRAYS), RATE (BOTH),
     .opens_data = TRUE, .same_on_resume = TRUE, .title = N_ ("Axes of arrays"),
-    .help = N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape "
-                "tells.") },
+    .help = N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or derived from "
+                "its shape (auto).") },
 
   { NUMBER (BYTES, vram_budget, "vram_budget", "0", 0, MOST_VRAM), GROUP (MEMORY), RATE (NONE),
     .same_weights = TRUE, .zero = N_ ("Automatic"), .by_preset = TRUE,
@@ -312,7 +309,7 @@ static const DynoSettingInfo table[] = {
                 "memory, for at most about a third more time a step.") },
   { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (MEMORY), RATE (NONE),
     .same_weights = TRUE, .title = N_ ("Shrink to memory"),
-    .help = N_ ("Where the device refuses memory that the plan counted on, goes on with smaller "
+    .help = N_ ("Where the device refuses memory that the plan counted on, continues with smaller "
                 "micro-batches and more accumulation at the same effective batch.") },
   { FLAG (exchange_half, "exchange.half", "false"), GROUP (ADVANCED), RATE (NONE),
     .same_weights = TRUE, .depends_on = "amp=true", .title = N_ ("Exchange in fp16"),
@@ -320,25 +317,25 @@ static const DynoSettingInfo table[] = {
                 "fp32: half the bytes.") },
   { NUMBER (BYTES, exchange_bucket, "exchange.bucket", "0", 0, MOST_VRAM), GROUP (ADVANCED),
     RATE (NONE), .same_weights = TRUE, .zero = N_ ("Automatic"), .title = N_ ("Exchange bucket"),
-    .help = N_ ("With several ranks, bytes of gradients that are exchanged at once while the "
-                "backward pass goes on; 0 goes by the size of the network.") },
+    .help = N_ ("With several ranks, bytes of gradients that are exchanged at once during the "
+                "backward pass; 0 chooses them by the size of the network.") },
   { FLAG (autotune, "autotune", "true"), GROUP (ADVANCED), .same_weights = TRUE,
     .depends_on = "deterministic=false", .title = N_ ("Kernel autotuning"),
     .help = N_ ("Measures the variants of each kernel on this device once, for some seconds, and "
                 "keeps the fastest.") },
   { FLAG (deterministic, "deterministic", "false"), GROUP (ADVANCED), .same_weights = TRUE,
     .title = N_ ("Deterministic"),
-    .help = N_ ("Takes kernels by rule and never by timing, so that runs with one seed are equal "
-                "to the bit.") },
+    .help = N_ ("Chooses kernels by rule and never by timing, so that runs with the same seed are "
+                "bit-identical.") },
 
   { NUMBER (INT, seed, "seed", "1", 0, MOST_SEED), GROUP (ADVANCED), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Seed"),
     .help = N_ (
-        "Start of all random choices: weights, split, order of samples, augmentation, dropout.") },
+        "Seed of all random choices: weights, split, order of samples, augmentation, dropout.") },
   { NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", "5", 0, 1e6), GROUP (ADVANCED),
     RATE (NONE), .same_weights = TRUE, LIVE (STEP), .title = N_ ("Checkpoint every"),
-    .help = N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at "
-                "the ends of epochs alone.") },
+    .help = N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves only "
+                "at the ends of epochs.") },
   { FLAG (log_trackio, "log.trackio", "false"), GROUP (ADVANCED), .same_weights = TRUE,
     .title = N_ ("Log for trackio"),
     .help = N_ ("Adds the steps of each epoch to trackio's project “dyno”, where its dashboard "

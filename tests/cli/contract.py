@@ -368,7 +368,7 @@ class Plan(Case):
             arguments = ['--data', data, *SMALL, '--set', 'batch_size=100']
             plan, = self.lines('plan', *arguments, '--json')
             self.assertEqual((plan['batch_size'], plan['asked_batch_size'], plan['steps_per_epoch']), (most, 100, 1))
-            words = f'The training part has only {most} samples: batch_size is {most}'
+            words = f'The training part has only {most} samples: batch_size is reduced to {most}'
             self.assertIn(words, self.run_it('plan', *arguments).stdout.decode())
             lines = self.lines('train', *arguments, '--steps', '1', '--no-out', '--json')
             self.assertIn(words, [line['text'] for line in lines if line['event'] == 'warning'])

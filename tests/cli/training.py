@@ -137,7 +137,7 @@ class Train(Case):
         own = os.getpriority(os.PRIO_PROCESS, 0)
         workers = [t for t in threads if t[0] == 'dyno-loader']
         self.assertEqual([t[2] for t in workers], [max(own, 7)])
-        self.assertTrue(any('workers=3 counts as 1' in text for text in warnings), warnings)
+        self.assertTrue(any('workers=3 is reduced to 1' in text for text in warnings), warnings)
         self.assertIn('dyno-session', [t[0] for t in threads])
         for name, cores, nice in threads:
             if 'disk$' in name or name == 'dyno-signal':

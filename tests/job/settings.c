@@ -477,13 +477,14 @@ test_idle (void)
     { "lr=0 optimizer=lion", 10, 0, FALSE,
       "lr is 0: no step changes the weights; usual for Lion is 0.0001" },
     { "momentum=0.5 optimizer=adamw", 10, 0, FALSE,
-      "momentum=0.5 has no effect: it counts with optimizer=sgd" },
+      "momentum=0.5 has no effect: it applies only with optimizer=sgd" },
     { "momentum=0.5 optimizer=adam", 10, 0, FALSE,
-      "momentum=0.5 has no effect: it counts with optimizer=sgd,rmsprop" },
+      "momentum=0.5 has no effect: it applies only with optimizer=sgd,rmsprop" },
     { "momentum=0.5 optimizer=rmsprop", 10, 0, FALSE, "" },
     { "momentum=0.5", 10, 0, FALSE, "" },
     { "autotune=false deterministic=true", 10, 0, FALSE, "" },
-    { "exchange.half=true amp=false", 10, 0, FALSE, "exchange.half=true has no effect: it counts" },
+    { "exchange.half=true amp=false", 10, 0, FALSE,
+      "exchange.half=true has no effect: it applies only" },
     { "label_smoothing=0.1", 10, 0, FALSE, "" },
     { "label_smoothing=0.1", 10, 0, TRUE,
       "label_smoothing=0.1 has no effect: the data set has val" },
@@ -500,8 +501,8 @@ test_idle (void)
     { "augment.crop_ratio=1.5", 10, 0, FALSE,
       "augment.crop_ratio=1.5 has no effect: augment.crop is 0" },
     { "accumulate=10", 10, 0, FALSE, "" },
-    { "accumulate=11", 10, 0, FALSE, "accumulate=11 counts as 10: an epoch has no more" },
-    { "workers=3 threads=2", 10, 0, FALSE, "workers=3 counts as 2: threads=2 allows no more" },
+    { "accumulate=11", 10, 0, FALSE, "accumulate=11 is reduced to 10: an epoch has no more" },
+    { "workers=3 threads=2", 10, 0, FALSE, "workers=3 is reduced to 2: threads=2 allows no more" },
     { "workers=3 threads=3", 10, 0, FALSE, "" },
     { "workers=0 loader.nice=5", 10, 0, FALSE, "loader.nice=5 has no effect: workers is 0" },
     { "batch_size=1 loss.class_weights=balanced", 10, 0, FALSE,
@@ -669,7 +670,7 @@ test_schedule_change (void)
   last = dyno_schedule_lr (&was, (guint64) was.epochs * 11, 11, (guint64) was.epochs * 11);
   next = dyno_schedule_lr (&now, (guint64) was.epochs * 11, 11, (guint64) now.epochs * 11);
   text = dyno_schedule_describe_change (&was, last, &now, next);
-  g_autofree char *rates = g_strdup_printf ("on at %.3g, where it was at %.3g", next, last),
+  g_autofree char *rates = g_strdup_printf ("continues at %.3g after %.3g", next, last),
                   *hold = g_strdup_printf ("schedule_epochs=%d keeps", (int) was.epochs);
   g_assert_nonnull (text);
   g_assert_nonnull (strstr (text, rates));
