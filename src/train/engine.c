@@ -245,7 +245,7 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
       g_clear_error (&problem);
     }
   if (!dyno_choices_save (engine->choices, key, &problem))
-    warn (watch, "The measured kernels are not remembered: %s", problem->message);
+    warn (watch, "The choice of the measured kernels was not saved: %s", problem->message);
   return plan (engine, error);
 }
 
@@ -354,7 +354,7 @@ build_snapshot (DynoEngine *engine, GError **error)
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
     }
-  g_info ("Checkpoints are read back between steps: %s", problem->message);
+  g_info ("Weights for checkpoints are copied from the device between steps: %s", problem->message);
   dyno_job_plan_drop_snapshot (&engine->plan);
   return TRUE;
 }
@@ -488,7 +488,7 @@ explain_memory (DynoEngine *engine, GError **error)
   micro = dyno_micro_batch_of (effective, fitting);
   advice = g_strdup_printf (_ (" (other programs may hold device memory; batch_size %" PRId64
                                " with accumulate %" PRId64
-                               " should fit and is an effective batch of %" PRId64 ")"),
+                               " should fit and gives an effective batch of %" PRId64 ")"),
                             micro.size, micro.count, micro.size * micro.count);
   append_advice (*error, advice);
 }
@@ -679,7 +679,8 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
   ours = dyno_normalisation_describe (input);
   if (!info->has_input)
     {
-      warn (watch, _ ("“%s” does not say how its input is normalised; it is fed %s"), shown, ours);
+      warn (watch, _ ("“%s” does not state how its input is normalised; it is fed %s"), shown,
+            ours);
       return;
     }
   theirs = dyno_normalisation_describe (&info->input);

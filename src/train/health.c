@@ -96,10 +96,11 @@ dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, c
            "; %stake a lower lr, a longer warm-up or clip_norm"),
         health->first, health->loss, health->bad_row, step, advice);
   else if (health->lost_row < health->bad_row)
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                 _ ("The loss was beyond measure for %u steps in a row, up to step %" PRIu64
-                    " (not finite: %u); %stake a lower lr, a longer warm-up or clip_norm"),
-                 health->bad_row, step, health->lost_row, advice);
+    g_set_error (
+        error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+        _ ("The loss was too large or not finite for %u steps in a row, up to step %" PRIu64
+           " (not finite: %u); %stake a lower lr, a longer warm-up or clip_norm"),
+        health->bad_row, step, health->lost_row, advice);
   else
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
                  _ ("The loss was not finite for %u steps in a row, up to step %" PRIu64

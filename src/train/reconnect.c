@@ -100,6 +100,6 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
   if (outcome != DYNO_RUN_GOES_ON)
     return outcome;
   dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
-  dyno_run_warn (run, _ ("The data set can be read again; the run goes on where it was"));
+  dyno_run_warn (run, _ ("The data set can be read again; the run continues where it was"));
   return outcome;
 }

@@ -119,10 +119,10 @@ static void
 check_log (DynoRun *run, const GError *problem)
 {
   if (problem && !run->log->disk_warned)
-    dyno_run_warn (run, _ ("%s; training goes on, and the log is kept until there is room"),
+    dyno_run_warn (run, _ ("%s; training continues, and the log is kept until there is room"),
                    problem->message);
   if (!problem && run->log->disk_warned)
-    dyno_run_warn (run, _ ("metrics.csv is written again, and whole"));
+    dyno_run_warn (run, _ ("metrics.csv is written again and is complete"));
   run->log->disk_warned = problem != NULL;
 }
 
@@ -149,7 +149,7 @@ dyno_run_write_settings (DynoRun *run)
       run->job->out_dir, run->job,
       run->engine ? dyno_device_get_info (run->engine->device)->name : NULL, &problem);
   if (problem)
-    dyno_run_warn (run, _ ("%s; training goes on, and the settings are tried again at the end"),
+    dyno_run_warn (run, _ ("%s; training continues, and the settings are tried again at the end"),
                    problem->message);
 }
 
@@ -166,7 +166,7 @@ dyno_run_begin_folder (DynoRun *run)
   check_log (run, problem);
   dyno_run_write_settings (run);
   if (!dyno_run_place_best (run, &unplaced))
-    dyno_run_warn (run, _ ("%s; training goes on, and they are tried again at the end"),
+    dyno_run_warn (run, _ ("%s; training continues, and they are tried again at the end"),
                    unplaced->message);
   write_facts (run);
 }
@@ -186,7 +186,7 @@ bring_up_logs (DynoRun *run)
                              !run->log->followed, &problem);
   run->log->followed = run->log->followed || followed;
   if (problem && !run->log->follow_warned)
-    dyno_run_warn (run, _ ("%s; training goes on, and every value is in metrics.csv"),
+    dyno_run_warn (run, _ ("%s; training continues, and every value is in metrics.csv"),
                    problem->message);
   run->log->follow_warned = problem != NULL;
 }
@@ -269,7 +269,7 @@ dyno_run_finish_folder (DynoRun *run)
   if (dyno_metrics_get_steps (run->session->metrics) == 0)
     return;
   if (!dyno_run_folder_finish (run->log->dir, run->session->metrics, &problem))
-    dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
+    dyno_run_warn (run, _ ("metrics.csv is incomplete: %s"), problem->message);
   write_curves (run);
   write_diagnosis (run);
   bring_up_logs (run);

@@ -67,11 +67,11 @@ on_told (const char *path, gboolean best, const GError *problem, gpointer data)
     event->text = g_strdup (path);
   else if (best)
     event->text = g_strdup_printf (
-        "The best weights were not saved: %s; they are kept in memory, and the run goes on",
+        "The best weights were not saved: %s; they are kept in memory, and the run continues",
         problem->message);
   else
     event->text = g_strdup_printf (
-        "The checkpoint was not saved: %s; the one before is kept, and the run goes on",
+        "The checkpoint was not saved: %s; the one before is kept, and the run continues",
         problem->message);
   if (problem)
     g_info ("%s", event->text);
@@ -395,8 +395,8 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
     }
   if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_EXISTS))
     dyno_run_warn (run,
-                   _ ("“%s” is not of the run that is resumed: which weights are the best is found "
-                      "out anew, from the next validation on"),
+                   _ ("“%s” does not belong to the run that is resumed: the best weights are "
+                      "determined anew, from the next validation on"),
                    beside);
   dyno_position_forget_best (&run->position);
   return TRUE;

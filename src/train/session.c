@@ -243,7 +243,8 @@ dyno_session_set (DynoSession *session, const char *key, const char *value, GErr
   if (info && info->live == DYNO_SETTING_LIVE_NO)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-                   _ ("%s cannot change while a run is going; it counts from the next run on"),
+                   _ ("%s cannot change while a run is in progress; the change applies from the "
+                      "next run on"),
                    key);
       return FALSE;
     }

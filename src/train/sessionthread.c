@@ -205,7 +205,7 @@ can_recover (DynoRun *run, const GError *problem)
       g_clear_pointer (&run->session->device, dyno_device_unref);
       run->parts = run->engine ? run->engine->parts : run->parts;
       dyno_run_warn (
-          run, _ ("%s; everything is made anew, and the run goes on from its last checkpoint"),
+          run, _ ("%s; everything is set up anew, and the run continues from its last checkpoint"),
           problem->message);
     }
   else
@@ -253,15 +253,16 @@ warn_of_ranks (DynoRun *run, const char *checkpoint)
   before = facts.batch_size * facts.accumulate * MAX (facts.ranks, 1);
   now = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
   if (before != now)
-    dyno_run_warn (run,
-                   ngettext ("Before, this run had %" PRIu64 " process, now %" PRIu64
-                             ": a step is of %" PRIu64 " samples in place of %" PRIu64
-                             "; keep that by batch_size or accumulate, or change lr as much",
-                             "Before, this run had %" PRIu64 " processes, now %" PRIu64
-                             ": a step is of %" PRIu64 " samples in place of %" PRIu64
-                             "; keep that by batch_size or accumulate, or change lr as much",
-                             (gulong) MAX (facts.ranks, 1)),
-                   MAX (facts.ranks, 1), ranks, now, before);
+    dyno_run_warn (
+        run,
+        ngettext ("Before, this run had %" PRIu64 " process, now %" PRIu64 ": a step has %" PRIu64
+                  " samples in place of %" PRIu64
+                  "; keep their number by batch_size or accumulate, or scale lr by the same factor",
+                  "Before, this run had %" PRIu64 " processes, now %" PRIu64 ": a step has %" PRIu64
+                  " samples in place of %" PRIu64
+                  "; keep their number by batch_size or accumulate, or scale lr by the same factor",
+                  (gulong) MAX (facts.ranks, 1)),
+        MAX (facts.ranks, 1), ranks, now, before);
 }
 
 static gboolean

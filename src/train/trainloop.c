@@ -544,11 +544,11 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
     dyno_run_warn (run,
                    ngettext ("Nothing is learned: after %" PRIu64
-                             " epoch the training loss of %.4g is no better than %.4g, "
-                             "that of always the same answer%s; %s",
+                             " epoch the training loss of %.4g is no better than %.4g, that of a "
+                             "constant prediction%s; %s",
                              "Nothing is learned: after %" PRIu64
-                             " epochs the training loss of %.4g is no better than %.4g, "
-                             "that of always the same answer%s; %s",
+                             " epochs the training loss of %.4g is no better than %.4g, that of a "
+                             "constant prediction%s; %s",
                              (gulong) metrics->epoch),
                    metrics->epoch, metrics->train_loss, run->health.guess,
                    values ? "" : _ (" (ln of the number of classes, where these are even)"),
@@ -648,7 +648,7 @@ rescue (Loop *loop, const GError *reason)
     return;
   if (!drain (loop, &problem)
       || (dyno_run_has_begun (loop->run) && !dyno_run_save_last (loop->run, &problem)))
-    g_info ("No checkpoint at the end: %s", problem->message);
+    g_info ("The checkpoint at the end was not saved: %s", problem->message);
 }
 
 DynoRunOutcome

@@ -121,7 +121,7 @@ class Faults(Case):
         self.assertEqual(code, 0, words)
         self.assertIn('X.npy', paused)
         self.assertIn('Input/output error', paused)
-        self.assertIn('goes on where it was', words)
+        self.assertIn('continues where it was', words)
         self.assertEqual((done['steps'], done['unreadable']), (200, 0))
 
     def array(self, name, kind, shape, data):

@@ -258,7 +258,7 @@ class Predict(Case):
         self.write_tensors('bare.safetensors', {'model': 'simplecnn', 'model.width': '0.125'}, tensors)
         self.write('a.png', png(16, 99))
         told = self.run_it('predict', '--weights', 'bare.safetensors', '--image-size', '16', 'a.png').stderr.decode()
-        self.assertIn('does not say how its input is normalised; it is fed bytes / 255', told)
+        self.assertIn('does not state how its input is normalised; it is fed bytes / 255', told)
         self.assertNotIn('normalised', self.run_it('predict', '--run', 'run', 'a.png').stderr.decode())
         self.write('b.npy', npy((2, 20, 20, 3), [i % 256 for i in range(2400)], 'u1'))
         self.assertIn('are 20 x 20; the weights of “run/weights.safetensors” were made at 16 x 16',

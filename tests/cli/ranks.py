@@ -164,7 +164,7 @@ def other_numbers():
         code, out, err = run(ranks(n, *command) if n > 1 else [dynoctl, *command])
         check(f'{before} ranks, then {n}', code == 0 and len(losses(out)) == 2 and all(loss == loss for loss in losses(out)), out + err)
         warned = [event['text'] for event in events(out) if event['event'] == 'warning' and event['text'].startswith('Before, this run had')]
-        check('the other batch is told', len(warned) == 1 and f'had {before} process{"es" if before > 1 else ""}, now {n}: a step is of {samples}' in warned[0], f'{warned}')
+        check('the other batch is told', len(warned) == 1 and f'had {before} process{"es" if before > 1 else ""}, now {n}: a step has {samples}' in warned[0], f'{warned}')
     code, out, err = run(ranks(3, *short, '--resume', 'numbers', '--steps', '9', '--json'))
     check('as many ranks need no warning', code == 0 and 'Before, this run had' not in out, out + err)
 

@@ -122,7 +122,7 @@ test_gone_at (gconstpointer word)
                       all, hit ? ": hit" : "");
       g_assert_no_error (trial.run.error);
       g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FINISHED);
-      g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "made anew"));
+      g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "set up anew"));
       g_assert_true (hit || n + 5 >= all);
       n_hit += hit;
       assert_same_weights (&trial, &whole);
@@ -152,7 +152,7 @@ test_gone_while_read_back (gconstpointer word)
       hit = count_calls ("devices") > 1;
       g_assert_no_error (trial.run.error);
       g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FINISHED);
-      g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "made anew"));
+      g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "set up anew"));
       assert_same_weights (&trial, &whole);
       n_hit += hit;
       if (hit && n > 1)

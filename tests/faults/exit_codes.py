@@ -13,8 +13,8 @@ TRAIN = ['train', '--data', 'builtin:shapes?size=16&samples=100&classes=3', '--m
 PLAN = ['plan'] + TRAIN[1:-4]
 CASES = [
     ('', TRAIN, 0, 'done'),
-    ('lost=30', TRAIN, 0, 'made anew'),
-    ('hang=30', TRAIN, 0, 'made anew'),
+    ('lost=30', TRAIN, 0, 'set up anew'),
+    ('hang=30', TRAIN, 0, 'set up anew'),
     ('lost=30,devices=2', TRAIN, 5, 'VK_ERROR_DEVICE_LOST'),
     ('hang=30,devices=2', TRAIN, 5, 'finished nothing, and its driver ended waits'),
     ('memory=3', TRAIN, 0, 'each batch of 16 went through in 2 micro-batches'),

@@ -217,7 +217,7 @@ test_run_goes_on_where_it_was (void)
       g_assert_nonnull (strstr (outage.warnings->str, "X.npy"));
       g_assert_nonnull (strstr (outage.warnings->str, "Input/output error"));
       g_assert_nonnull (strstr (outage.warnings->str, "saved in a checkpoint"));
-      g_assert_nonnull (strstr (outage.warnings->str, "goes on"));
+      g_assert_nonnull (strstr (outage.warnings->str, "continues"));
       g_assert_null (strstr (outage.warnings->str, "takes its place"));
       assert_same_weights (plain, out);
 

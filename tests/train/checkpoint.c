@@ -289,7 +289,7 @@ test_longer_run (void)
   test_run (&longer, job, take_rate, rates);
   next = g_array_index (rates, double, 0);
   g_assert_cmpfloat (next, >, 2 * last);
-  words = g_strdup_printf ("on at %.3g, where it was at %.3g", next, last);
+  words = g_strdup_printf ("continues at %.3g after %.3g", next, last);
   g_assert_true (test_has_warning (&longer, words));
   test_remove_tree (folder);
 }
@@ -918,7 +918,7 @@ test_best_of_another_run_is_not_adopted (void)
   job->out_dir = g_strdup (own);
   test_run_good (&misled, job);
   g_assert_cmpuint (misled.best_epoch, ==, 3);
-  g_assert_true (test_has_warning (&misled, "not of the run"));
+  g_assert_true (test_has_warning (&misled, "does not belong to the run"));
   test_assert_same_file (best, last);
   test_remove_tree (own);
   test_remove_tree (others);

@@ -470,10 +470,10 @@ test_class_weights_are_checked (void)
     { "1,2,1e7", DYNO_TRAIN_ERROR_SETTING, "“1e7” is more than 1000000" },
     { "0,0,0", DYNO_TRAIN_ERROR_SETTING, "“0,0,0” leaves no class with a weight above 0" },
     { "cat=0,dog=0,a=b=0", DYNO_TRAIN_ERROR_SETTING, "leaves no class" },
-    { "1,,3", DYNO_TRAIN_ERROR_SETTING, "“” is no number" },
-    { "cat=,dog=1", DYNO_TRAIN_ERROR_SETTING, "“” is no number" },
+    { "1,,3", DYNO_TRAIN_ERROR_SETTING, "“” is not a number" },
+    { "cat=,dog=1", DYNO_TRAIN_ERROR_SETTING, "“” is not a number" },
     { "1,dog=2", DYNO_TRAIN_ERROR_SETTING, "“1” names no class" },
-    { "1;2;3", DYNO_TRAIN_ERROR_SETTING, "“1;2;3” is no number" },
+    { "1;2;3", DYNO_TRAIN_ERROR_SETTING, "“1;2;3” is not a number" },
   };
   static const struct {
     const char *text;

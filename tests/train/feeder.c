@@ -182,7 +182,8 @@ test_needs_a_described_input (void)
   dyno_weights_free (weights);
   g_assert_null (dyno_feeder_new (&params, notes, NULL, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
-  g_assert_nonnull (strstr (error->message, "does not say what its input is"));
+  g_assert_nonnull (strstr (
+      error->message, "does not state the element type, shape and normalisation of its input"));
   test_remove_tree (folder);
 }
 

@@ -172,10 +172,10 @@ dyno_mask_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const 
 
   if (!dyno_schema_find_mask (&data->schema))
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-                   "The weights have a class for each pixel; “%s” has no masks that say the true "
-                   "ones",
-                   data->name);
+      g_set_error (
+          error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+          "The weights predict a class for each pixel; “%s” has no masks with the true ones",
+          data->name);
       return NULL;
     }
   classes = dyno_scores_match_classes (info, data, error);

@@ -52,7 +52,7 @@ dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArra
   if (info->of_pixels)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-                   "%s has a class for each pixel, which is measured by the pixels of masks",
+                   "%s predicts a class for each pixel, which can only be measured with masks",
                    info->model);
       return NULL;
     }

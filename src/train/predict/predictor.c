@@ -75,7 +75,7 @@ complete_model (DynoPredictor *p, const char *shown, GError **error)
     }
   if (!info->model)
     return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
-                   "“%s” does not say of which model it is; name it with --model", shown);
+                   "“%s” does not state its model; name it with --model", shown);
   model = dyno_model_find (info->model, error);
   if (model && model->n_values)
     complete_values (info, model);
@@ -147,7 +147,7 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
       if (data->resizable)
         input->shape[0] = input->shape[1] = DEFAULT_SIZE;
       p->info->has_input = TRUE;
-      note (notes, "“%s” does not say how its input is normalised; it is fed %s", shown, fed);
+      note (notes, "“%s” does not state how its input is normalised; it is fed %s", shown, fed);
     }
   if (!check_kind (input, theirs, data->name, shown, error))
     return FALSE;
@@ -186,12 +186,12 @@ complete_fed_input (DynoPredictor *p, const char *shown, GError **error)
 
   if (!p->info->has_input)
     return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
-                   "“%s” does not say what its input is: its element type, shape and "
-                   "normalisation; weights that Dyno trained say it",
+                   "“%s” does not state the element type, shape and normalisation of its input; "
+                   "weights that Dyno trained state them",
                    shown);
   if (wanted && !is_image)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
-                   "The samples of “%s” are no images: they cannot be resized to %u x %u", shown,
+                   "The samples of “%s” are not images: they cannot be resized to %u x %u", shown,
                    wanted, wanted);
   dyno_field_get_image (input, &p->height, &p->width, &channels);
   if (wanted)

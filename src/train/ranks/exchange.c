@@ -366,7 +366,7 @@ wait_for_copies (DynoExchange *x, GError **error)
       if (done || g_get_monotonic_time () < end_us)
         continue;
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-                   "copies to other devices do not end");
+                   "copies to other devices do not finish");
       return FALSE;
     }
   return TRUE;

@@ -76,7 +76,7 @@ check_ranges (const DynoPeerSum *s, const DynoPlan *plan, GError **error)
               && r->target_offset % 16 == 0 && r->n * value_bytes (r) <= room[i]))
         continue;
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
-                   "gradients or statistics lie at odd places");
+                   "gradients or statistics are not aligned for copies between devices");
       return FALSE;
     }
   return TRUE;

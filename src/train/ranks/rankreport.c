@@ -55,9 +55,8 @@ describe_reason (const DynoSlowRank *slow)
           slow->own.device_ms, slow->others.device_ms);
     case DYNO_SLOW_OTHER:
     default:
-      return g_strdup (
-          _ ("neither its data nor its device tells why; look for other programs on its "
-             "processor"));
+      return g_strdup (_ ("neither its data pipeline nor its device is the reason; look for other "
+                          "programs on its processor"));
     }
 }
 
