@@ -324,7 +324,7 @@ judge_training (DynoQuick *quick)
          _ ("There was no time for the training: %s"), quick->problem);
   else if (quick->problem)
     add (quick, "training-failed", DYNO_FINDING_PROBLEM,
-         _ ("dynoctl kernels --self-test tells whether the driver computes rightly"),
+         _ ("dynoctl kernels --self-test checks whether the driver computes correctly"),
          _ ("The training did not work: %s"), quick->problem);
   if (factor >= 3)
     add (quick, "faster-than-cpu", DYNO_FINDING_GOOD, NULL,

@@ -137,7 +137,7 @@ class Hostile(Case):
             self.write('found/trials.csv', head + lines.getvalue() + 'torn,"')
             done = self.ends('tune', '--resume', 'found', '--minutes', '0.001', '--out', 'more', '--force')
             self.assertIn(done.returncode, codes, done.stderr.decode())
-        self.assertIn(b'is of another search', done.stderr)
+        self.assertIn(b'belongs to another search', done.stderr)
         for noise in (b'', b'\0', head.encode(), head.encode() + b'\xff' * 100000, os.urandom(3000)):
             with open(self.path('found/trials.csv'), 'wb') as file:
                 file.write(noise)

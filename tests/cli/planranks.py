@@ -73,7 +73,7 @@ class Tune(Case):
         self.assertEqual(self.lines('runs', '--searches', '--json'), [])
         # A search resumes with its number of ranks, and not as a search for one rank.
         words = self.run_it('tune', *self.TUNE[1:], '--resume', 'two', expect=2).stderr.decode()
-        self.assertIn('its ranks is not the same', words)
+        self.assertIn('its ranks differs', words)
         again, = self.events(self.tune('tune', '--resume', 'two', '--out', 'more'), 'best')
         self.assertEqual(again['ranks']['ranks'], 2)
 

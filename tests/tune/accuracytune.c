@@ -226,7 +226,7 @@ test_refuses_before_a_run (void)
   w.job->settings.data_val_split = 0;
   assert_refused (&w, "accuracy", FALSE, "nothing to validate on");
   w.job->settings.data_val_split = 0.2;
-  assert_refused (&w, "accuracy", TRUE, "No search can go on");
+  assert_refused (&w, "accuracy", TRUE, "No search can be resumed");
   w.stops_at = 5;
   search (&w, "accuracy", 60, FALSE);
   w.stops_at = 0;

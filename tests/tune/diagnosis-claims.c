@@ -298,9 +298,10 @@ test_rest_is_named (void)
   m.in.facts.software = TRUE;
   m.step_ms = 40;
   d = diagnose (&m);
-  g_assert_cmpstr (d->verdict, ==,
-                   "Nothing stands out that could be turned; most of a step, 72 %, is idle between "
-                   "steps");
+  g_assert_cmpstr (
+      d->verdict, ==,
+      "No setting stands out that should be changed; most of a step, 72 %, is idle between "
+      "steps");
 }
 
 int

@@ -354,7 +354,7 @@ test_amp_gain (void)
   unmeasured = dyno_diagnose (&m.in);
   g_assert_cmpstr (unmeasured->knob, ==, "amp");
   g_assert_true (isnan (unmeasured->expected_gain));
-  g_assert_nonnull (strstr (unmeasured->verdict, "gain not known"));
+  g_assert_nonnull (strstr (unmeasured->verdict, "gain unknown"));
 }
 
 int

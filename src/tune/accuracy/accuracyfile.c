@@ -211,7 +211,7 @@ static DynoAccuracyRecord *
 refuse (const char *path, const char *reason, GError **error)
 {
   g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
-               _ ("No search can go on from “%s”: %s"), path, reason);
+               _ ("No search can be resumed from “%s”: %s"), path, reason);
   return NULL;
 }
 
@@ -228,7 +228,7 @@ dyno_accuracy_file_read (const char *path, GError **error)
   if (!text)
     return refuse (path, problem->message, error);
   if (!g_str_has_prefix (text, header->str))
-    return refuse (path, _ ("it is not of this version's trials"), error);
+    return refuse (path, _ ("it was not written by this version of Dyno"), error);
   at = text + header->len;
   while (TRUE)
     {
@@ -240,7 +240,7 @@ dyno_accuracy_file_read (const char *path, GError **error)
       if (!run) /* what came after it would be measured again each time */
         {
           g_autofree char *reason = g_strdup_printf (
-              _ ("run %u cannot be read; remove its line and those after it to go on before it"),
+              _ ("run %u cannot be read; remove its line and those after it, then resume"),
               record->runs->len + 1);
 
           return refuse (path, reason, error);
@@ -250,7 +250,7 @@ dyno_accuracy_file_read (const char *path, GError **error)
         take_job (record, cells, run);
     }
   if (!record->job)
-    return refuse (path, _ ("it holds no trial"), error);
+    return refuse (path, _ ("it contains no trial"), error);
   return g_steal_pointer (&record);
 }
 
@@ -275,9 +275,8 @@ dyno_accuracy_record_check (const DynoAccuracyRecord *record, const DynoJob *job
       of = table[i].key;
   if (of)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
-                 _ ("“%s” is of another search: its %s is not the same; start a new "
-                    "search"),
-                 path, of);
+                 _ ("“%s” belongs to another search: its %s differs; start a new search"), path,
+                 of);
   return !of;
 }
 

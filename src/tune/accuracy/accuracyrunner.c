@@ -293,11 +293,10 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
 
   dyno_job_count_parts (job, info, &n_train, &n_validation);
   if (info->n_classes > 0 && count_used_classes (info) < 2)
-    return dyno_train_refuse_data (
-        error,
-        _ ("“%s” has samples of one class only, so that all settings are right: add "
-           "samples of another class"),
-        info->name);
+    return dyno_train_refuse_data (error,
+                                   _ ("“%s” has samples of one class only, so that no settings can "
+                                      "be better than others: add samples of another class"),
+                                   info->name);
   if (n_validation == 0)
     return dyno_train_refuse_data (
         error,

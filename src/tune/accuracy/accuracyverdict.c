@@ -60,10 +60,9 @@ describe_final (const DynoAccuracyResult *r, const DynoAccuracyContender *c)
                   c->gain.n),
         c->trial, mean, half, c->gain.n);
   if (r->verdict == DYNO_ACCURACY_NOT_PROVEN && c->gain.low > 0)
-    return g_strdup_printf (
-        _ ("Not proven, since the search was stopped: trial %u is better than your settings by %s "
-           "so far; go on with the search to know"),
-        c->trial, mean);
+    return g_strdup_printf (_ ("Not proven, since the search was stopped: trial %u is better than "
+                               "your settings by %s so far; resume the search to find out"),
+                            c->trial, mean);
   if (r->verdict == DYNO_ACCURACY_NOT_PROVEN)
     return g_strdup_printf (
         ngettext ("Not proven: on %u seed trial %u is better than your settings by %s, with a 95 "

@@ -217,7 +217,7 @@ dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
     store = opened = dyno_store_open_in_hurry (NULL, &at_once, &problem);
   if (!store)
     {
-      g_info ("No ceilings out of the history: %s", problem->message);
+      g_info ("The ceilings cannot be read from the history: %s", problem->message);
       return;
     }
   dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device,

@@ -120,8 +120,8 @@ static const DynoRule rules[] = {
           "a reading a second: less is a moment after the start"),
     .limits = TRUE, .applies = dyno_check_is_hot,
     .text = N_ ("The device slowed down for its temperature in {a} of the readings (up to {b})"),
-    .action = N_ ("See to its fans, dust and the air of the case; a lower power limit costs less "
-                  "than heat does") },
+    .action = N_ ("Check its fans, dust and the airflow of the case; a lower power limit costs "
+                  "less speed than heat does") },
   { RULE ("amp-off", WARNING, BEFORE, 1.15, "times, by the device's measured rates",
           "below it what AMP costs (casts, loss scaling) is not sure to be won back"),
     .limits = TRUE, .applies = dyno_check_amp_would_pay,
@@ -134,7 +134,7 @@ static const DynoRule rules[] = {
     .limits = TRUE, .applies = dyno_check_is_small_batch,
     .text = N_ ("The device limits, but batch {b} keeps it busy without filling it: {a} of its "
                 "arithmetic rate; up to {c} would fit its memory"),
-    .action = N_ ("Try batch_size={v}; dynoctl tune measures where more brings nothing"),
+    .action = N_ ("Try batch_size={v}; dynoctl tune measures from where on more brings nothing"),
     .key = "batch_size" },
   { RULE ("gpu-bound", GOOD, DURING, 0.85, "of a step",
           "what is left is within the gaps between steps"),
@@ -157,7 +157,7 @@ static const DynoRule rules[] = {
     .text = N_ ("The plan needs {a} of {b}: little is left for others"),
     .action = N_ ("Keep memory.shrink on, or take a smaller batch_size"), .key = "batch_size" },
   { RULE ("no-validation", NOTE, BEFORE, 0, "", ""), .applies = dyno_check_has_no_validation,
-    .text = N_ ("No sample is kept for validation: nothing tells learning from learning by heart"),
+    .text = N_ ("No sample is kept for validation: overfitting cannot be detected"),
     .action = N_ ("Set data.val_split={v}"), .key = "data.val_split" },
   { RULE ("software-device", NOTE, BEFORE, 0, "", ""), .applies = dyno_check_is_software,
     .text = N_ ("{a} is a CPU: computing and decoding share its cores"),
@@ -178,7 +178,7 @@ static const DynoRule rules[] = {
   { RULE ("throttled-power", NOTE, DURING, 0.10, "of the readings", "as throttled-temperature"),
     .applies = dyno_check_is_short_of_power,
     .text = N_ ("The device ran at its power limit in {a} of the readings ({c} of {d})"),
-    .action = N_ ("That is usual under full load; nvidia-smi -q -d POWER tells whether the limit "
+    .action = N_ ("That is usual under full load; nvidia-smi -q -d POWER reports whether the limit "
                   "may be raised (nvidia-smi -pl, as root)") },
   { RULE ("memory-growing", PROBLEM, DURING, 0.01, "of the memory at the beginning",
           "a run allocates nothing after its first step: any growth is a fault"),
@@ -190,7 +190,7 @@ static const DynoRule rules[] = {
     .applies = dyno_check_grows_in_ram,
     .text = N_ ("Main memory in use grew from {a} to {b} in this run"),
     .action =
-        N_ ("See which program grows (top, sorted by RES); with cache=true growth is meant") },
+        N_ ("See which program grows (top, sorted by RES); with cache=true growth is expected") },
   { RULE ("slowing-down", WARNING, DURING, 1.15, "times the earlier time of a step",
           "clocks and neighbours move steps by 2 to 5 %"),
     .applies = dyno_check_slows_down,
@@ -214,7 +214,7 @@ static const DynoRule rules[] = {
                   "--device") },
   { RULE ("cpu-shared", NOTE, DURING, 0.15, "of all cores", "what a desktop takes stays below it"),
     .applies = dyno_check_shares_cpu, .text = N_ ("Other programs took {a} of the CPU meanwhile"),
-    .action = N_ ("What runs on the CPU is that much slower than it could be") },
+    .action = N_ ("Work on the CPU is slower by that much") },
   { RULE ("updates-skipped", WARNING, DURING, 0.05, "of the steps",
           "the loss scale doubles each 2000 steps: one overflow for each is usual"),
     .applies = dyno_check_skips_updates,
@@ -238,23 +238,23 @@ static const DynoRule rules[] = {
   /* after */
   { RULE ("failed", PROBLEM, AFTER, 0, "", ""), .applies = dyno_check_has_failed,
     .text = N_ ("The run failed: {a}"),
-    .action = N_ ("Mend the cause, then go on from its last checkpoint (train --resume)") },
-  { RULE ("stuck-at-chance", PROBLEM, AFTER, 0.98, "of the loss of always the same answer",
+    .action = N_ ("Remove the cause, then resume from its last checkpoint (train --resume)") },
+  { RULE ("stuck-at-chance", PROBLEM, AFTER, 0.98, "of the loss of a constant prediction",
           "the same that warns in a run (health.c), for 3 epochs"),
     .applies = dyno_check_is_at_chance,
-    .text = N_ ("Nothing was learned: the training loss is {a}, and {b} comes of always the same "
-                "answer"),
+    .text =
+        N_ ("Nothing was learned: the training loss is {a}, and that of a constant prediction {b}"),
     .action = "{c}", .key = "lr" },
   { RULE ("overfitting", WARNING, AFTER, 1.05, "times the best validation loss",
           "for 3 epochs in a row, while the training loss falls: more than noise"),
     .applies = dyno_check_overfits,
-    .text = N_ ("It learns by heart: the validation loss was best in epoch {c} ({a}) and is {b}, "
-                "while the training loss fell on"),
+    .text = N_ ("The model overfits: the validation loss was best in epoch {c} ({a}) and is now "
+                "{b}, while the training loss kept falling"),
     .action =
         N_ ("The weights of epoch {c} are kept (weights.safetensors); train for {v} epochs, or "
             "take augment.flip, a larger weight_decay, more data"),
     .key = "epochs" },
-  { RULE ("learns", GOOD, AFTER, 0.9, "of the loss of always the same answer",
+  { RULE ("learns", GOOD, AFTER, 0.9, "of the loss of a constant prediction",
           "well below stuck-at-chance"),
     .applies = dyno_check_learns,
     .text = N_ ("It learns: the training loss fell from {a} to {b}") },

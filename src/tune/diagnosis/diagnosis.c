@@ -308,7 +308,7 @@ char *
 dyno_rule_expand (const char *sentence, const DynoRuleWords *words)
 {
   g_autofree char *gain = isnan (words->gain)
-                              ? g_strdup (_ ("gain not known"))
+                              ? g_strdup (_ ("gain unknown"))
                               : g_strdup_printf (_ ("about +%.0f %%"), 100 * words->gain);
   GString *text = g_string_new (NULL);
 
@@ -413,13 +413,14 @@ describe_nothing (const DynoMeasures *m)
   if (m->n_steps < LEAST_STEPS)
     return g_strdup (_ ("Too few steps to judge: let it run a little longer"));
   if (isnan (m->device_share))
-    return g_strdup (_ ("What limits is not known: the device tells no times"));
+    return g_strdup (_ ("The limit is unknown: the device has no timestamps"));
   for (guint i = 1; i < G_N_ELEMENTS (parts); i++)
     if (parts[i].ms > parts[most].ms)
       most = i;
   share = dyno_word_percent (dyno_measures_share (m, parts[most].ms));
-  return g_strdup_printf (_ ("Nothing stands out that could be turned; most of a step, %s, is %s"),
-                          share, _ (parts[most].name));
+  return g_strdup_printf (
+      _ ("No setting stands out that should be changed; most of a step, %s, is %s"), share,
+      _ (parts[most].name));
 }
 
 DynoDiagnosis *

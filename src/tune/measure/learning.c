@@ -21,10 +21,10 @@ dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **err
                  _ ("The goal “%s” is not of the form metric=number, such as accuracy=0.9"), text);
   else if (strlen (parts[0]) >= sizeof goal->metric
            || (strcmp (parts[0], "loss") != 0 && !dyno_metric_find (parts[0], &info)))
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-                 _ ("No loss measures “%s”: take accuracy, another metric that training shows, or "
-                    "loss"),
-                 parts[0]);
+    g_set_error (
+        error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+        _ ("“%s” is not a metric: take accuracy, another metric that training shows, or loss"),
+        parts[0]);
   else if (info.format == DYNO_METRIC_FRACTION && (goal->value < 0 || goal->value > 1))
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
                  _ ("The goal “%s” cannot be reached: %s is from 0 to 1, 0.9 for 90 %%"), text,

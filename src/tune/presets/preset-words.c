@@ -113,7 +113,7 @@ dyno_preset_list_notes (const DynoPreset *preset, const DynoPresetUse *use,
   if (preset->amp && refused && !settings->amp)
     {
       g_autofree char *forced =
-          use->device->fp16 ? g_strdup_printf ("%s; amp=true has it on all the same", refused)
+          use->device->fp16 ? g_strdup_printf ("%s; amp=true switches it on all the same", refused)
                             : g_strdup (refused);
       g_strv_builder_add (notes, forced);
     }

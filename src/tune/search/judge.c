@@ -271,9 +271,8 @@ advise_learning_rate (DynoSearch *search)
     return;
   result->lr_advice = g_strdup_printf (
       _ ("Learning rate %.3g instead of %.3g: the effective batch goes from %d to %d, and the rate "
-         "by the "
-         "square root of that. Never by as much as the batch, which costs accuracy; compare the "
-         "accuracy after equal epochs, or try some rates around it."),
+         "by the square root of that factor. Scaled by the full factor it would cost accuracy; "
+         "compare the accuracy after equal epochs, or try some rates around it."),
       result->lr, from->lr, (int) (from->batch_size * from->accumulate),
       (int) (to->batch_size * to->accumulate));
 }

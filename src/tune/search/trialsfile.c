@@ -242,8 +242,7 @@ check_job (const GPtrArray *fields, const DynoJob *job, const DynoSettings *sett
       of = table[i].key;
   if (of)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
-                 _ ("“%s” is of another search: its %s is not the same; start one without "
-                    "--resume"),
+                 _ ("“%s” belongs to another search: its %s differs; start one without --resume"),
                  path, of);
   return !of;
 }
@@ -344,8 +343,8 @@ open_trials (const char *path, const char **at, GError **error)
   if (!text || !g_str_has_prefix (text, first->str))
     {
       g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
-                   _ ("No search can go on from “%s”: %s"), path,
-                   problem ? problem->message : _ ("it is not of this version's trials"));
+                   _ ("No search can be resumed from “%s”: %s"), path,
+                   problem ? problem->message : _ ("it was not written by this version of Dyno"));
       return NULL;
     }
   *at = text + first->len;
@@ -424,6 +423,6 @@ dyno_trials_file_read_job (const char *path, GError **error)
     return g_steal_pointer (&job);
   if (text)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
-                 _ ("No search can go on from “%s”: %s"), path, _ ("it holds no trial"));
+                 _ ("No search can be resumed from “%s”: %s"), path, _ ("it contains no trial"));
   return NULL;
 }

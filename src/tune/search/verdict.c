@@ -177,7 +177,7 @@ explain_wide_interval (GPtrArray *reasons, const DynoTuneResult *r)
   g_autofree char *low = dyno_amount_rate (r->best.low), *high = dyno_amount_rate (r->best.high);
 
   say (reasons,
-       _ ("Not proven: the rate is known to be between %s and %s samples/s only, and a proof needs "
+       _ ("Not proven: the rate is known only to be between %s and %s samples/s, and a proof needs "
           "it to ±%.0f %%; give the search more minutes, or an idle machine."),
        low, high, 100 * DYNO_CLAIMS_CLOSED);
 }
@@ -433,8 +433,8 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
                       *rate = dyno_amount_rate (fastest->samples_per_s);
 
       say (reasons,
-           _ ("The fastest is %s: %s samples/s, %.1f %% more; the advised is the smallest batch "
-              "that is surely within 3 %% of it."),
+           _ ("The fastest is %s: %s samples/s, %.1f %% more; the advised batch is the smallest "
+              "one that is surely within 3 %% of it."),
            settings, rate, 100 * (fastest->samples_per_s / best->samples_per_s - 1));
     }
   if (r->lr_advice)
@@ -655,9 +655,8 @@ dyno_verdict_add_preset (DynoTuneResult *result, const DynoPreset *preset, const
     return;
   result->reasons = g_renew (char *, result->reasons, n + 2);
   /* Translators: name of a preset; "310 samples/s (expected 300-500)" */
-  result->reasons[n] =
-      g_strdup_printf (_ ("Beside the numbers of the preset “%s”, which are of its "
-                          "guide's network and card: %s."),
-                       preset->name, text);
+  result->reasons[n] = g_strdup_printf (_ ("Compared with the numbers of the preset “%s”, measured "
+                                           "on its guide's network and card: %s."),
+                                        preset->name, text);
   result->reasons[n + 1] = NULL;
 }
