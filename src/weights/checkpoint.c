@@ -193,7 +193,8 @@ dyno_position_read (DynoPosition *position, GHashTable *metadata, const char *sh
       if (!text && members[i].optional)
         text = members[i].real ? "nan" : "0";
       if (!text)
-        return fail (error, "“%s” is no checkpoint: it does not say its %s", shown, members[i].key);
+        return fail (error, "“%s” is not a checkpoint: it does not state its %s", shown,
+                     members[i].key);
       if (members[i].real)
         G_STRUCT_MEMBER (double, position, members[i].offset) =
             strcmp (text, "nan") == 0 ? (double) NAN : g_ascii_strtod (text, NULL);
@@ -351,7 +352,7 @@ open_checked (const char *path, const char *shown, GError **error)
   if (g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY))
     g_propagate_error (error, g_steal_pointer (&problem)); /* the error is not about the file */
   else if (file && !version)
-    fail (error, "“%s” holds weights but is no checkpoint; start from it with --weights instead",
+    fail (error, "“%s” holds weights but is not a checkpoint; start from it with --weights instead",
           shown);
   else if (file && strcmp (version, VERSION) != 0)
     fail (error, "“%s” was written by a newer Dyno (checkpoint version %s)", shown, version);
@@ -402,7 +403,7 @@ dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings, G
   if (!file)
     return FALSE;
   if (!model)
-    return fail (error, "“%s” is no checkpoint: it does not say its model", shown);
+    return fail (error, "“%s” is not a checkpoint: it does not state its model", shown);
   if (!dyno_embedded_adopt (file, error))
     {
       g_prefix_error (error, "“%s”: ", shown);
@@ -413,13 +414,13 @@ dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings, G
   read_settings (file, &job->settings, unknown);
   if (warnings && unknown->len == 0)
     warn (warnings,
-          "There is no settings.ini beside “%s”: the run goes on with the settings that the "
+          "There is no settings.ini beside “%s”: the run continues with the settings that the "
           "checkpoint holds",
           shown);
   else if (warnings)
     warn (warnings,
-          "There is no settings.ini beside “%s”: the run goes on with the settings that the "
-          "checkpoint holds, and default values for %s, which it does not",
+          "There is no settings.ini beside “%s”: the run continues with the settings that the "
+          "checkpoint holds, and with default values for %s, which it does not hold",
           shown, unknown->str);
   return TRUE;
 }
@@ -462,7 +463,9 @@ compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 c
       g_autofree char *old = dyno_settings_get (was, table[i].key),
                       *new = dyno_settings_get (&job->settings, table[i].key);
       if (table[i].same_on_resume && strcmp (old, new) != 0)
-        warn (warnings, "%s was %s and is %s now: the run goes on, but not as it would have",
+        warn (warnings,
+              "%s was %s and is %s now: the run continues, but not as it would have without this "
+              "change",
               table[i].key, *old ? old : "empty", *new ? new : "empty");
     }
   return TRUE;
@@ -489,7 +492,7 @@ load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gbo
   DynoTensor *target = dyno_graph_scaler (graph_of (program));
 
   if (!tensor || tensor->size_bytes != sizeof scaler)
-    return fail (error, "“%s” is no checkpoint: it has no tensor “scaler”", shown);
+    return fail (error, "“%s” is not a checkpoint: it has no tensor “scaler”", shown);
   memcpy (&scaler, tensor->data, sizeof scaler);
   if (amp != was_amp)
     {

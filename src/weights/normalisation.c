@@ -35,7 +35,7 @@ static void
 refuse_silent (const char *shown, const GPtrArray *notes, GError **error)
 {
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
-               _ ("“%s” does not say how its input is normalised, nor does a config.json beside "
+               _ ("“%s” does not state how its input is normalised, nor does a config.json beside "
                   "it%s%s; set data.normalise to true or false"),
                shown, notes->len > 0 ? ": " : "",
                notes->len > 0 ? (const char *) notes->pdata[0] : "");

@@ -197,11 +197,10 @@ push_name (Reader *r, const char *module, const char *name, GError **error)
       }
   g_autofree char *shown_module = g_utf8_make_valid (module, -1),
                   *shown_name = g_utf8_make_valid (name, -1);
-  g_set_error (
-      error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-      "it asks for “%s.%s”, which a file of plain tensors does not need: nothing of it was "
-      "run; save the state_dict alone, by torch.save (model.state_dict (), ...)",
-      shown_module, shown_name);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+               "it asks for “%s.%s”, which a file of plain tensors does not need: nothing of it "
+               "was run; save only the state_dict, by torch.save (model.state_dict (), ...)",
+               shown_module, shown_name);
   return FALSE;
 }
 

@@ -8,11 +8,10 @@ check_info (const DynoWeightsInfo *info, const char *shown, GError **error)
 {
   if (info->model && info->has_input && info->n_outputs > 0)
     return TRUE;
-  g_set_error (
-      error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
-      "“%s” does not say its model, input and outputs, as the weights of a run do; start a "
-      "run from it with --weights, and take that run's",
-      shown);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+               "“%s” does not state its model, input and outputs, as the weights of a run do; "
+               "start a run from it with --weights, and take the weights of that run",
+               shown);
   return FALSE;
 }
 

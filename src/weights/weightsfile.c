@@ -299,8 +299,8 @@ dyno_tensors_check_finite (const GArray *tensors, GError **error)
           || floats_are_finite (tensor->data, tensor->size_bytes / sizeof (float)))
         continue;
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                   "tensor “%s” holds values that are not finite; go on from an earlier state with "
-                   "a lower lr or clip_norm",
+                   "tensor “%s” holds values that are not finite; resume from an earlier state "
+                   "with a lower lr or clip_norm",
                    tensor->name);
       return FALSE;
     }

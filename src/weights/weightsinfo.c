@@ -190,7 +190,7 @@ static gboolean
 refuse (GError **error, const char *key, const char *text)
 {
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
-               "its metadata says “%s” of %s, which makes no sense", text, key);
+               "its metadata states “%s” for %s, which is not valid", text, key);
   return FALSE;
 }
 
@@ -306,7 +306,7 @@ dyno_normalisation_read (DynoSafetensors *file, DynoNormalisation *normalisation
     return FALSE;
   normalisation->standardise = n_mean > 0;
   if (n_mean != n_deviation)
-    return refuse (error, "input.deviation", "as many values as input.mean has not");
+    return refuse (error, "input.deviation", "another number of values than input.mean");
   for (guint i = 0; i < 4 && n_mean > 0; i++)
     {
       normalisation->mean[i] = (float) mean[MIN (i, n_mean - 1)];
@@ -558,9 +558,9 @@ dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *
   if (!take_config_input (info, pretrained ? pretrained : config))
     return;
   g_autofree char *fed = dyno_normalisation_describe (&info->input);
-  g_ptr_array_add (notes,
-                   g_strdup_printf ("By “%s” the weights were made for images of %u x %u: %s",
-                                    shown, info->input.shape[1], info->input.shape[0], fed));
+  g_ptr_array_add (
+      notes, g_strdup_printf ("According to “%s” the weights were made for images of %u x %u: %s",
+                              shown, info->input.shape[1], info->input.shape[0], fed));
 }
 
 char *

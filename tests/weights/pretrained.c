@@ -491,7 +491,7 @@ test_says_what_is_fed (void)
   g_assert_cmpuint (own.warnings->len, ==, 0);
   start_from (&theirs, plain, SHAPES);
   g_assert_cmpuint (theirs.warnings->len, ==, 1);
-  g_assert_true (test_has_warning (&theirs, "does not say how its input is normalised"));
+  g_assert_true (test_has_warning (&theirs, "does not state how its input is normalised"));
   g_assert_true (test_has_warning (&theirs, "it is fed bytes / 255, less mean 0.33 "));
   test_remove_tree (folder);
 }
