@@ -495,8 +495,8 @@ verify (const Convert *convert, GCancellable *cancellable, GError **error)
     }
   if (!same)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 _ ("What was written for “%s” is not what is read there again (%s); the disk may "
-                    "be failing, nothing was put in place"),
+                 _ ("The packed file of “%s” differs from its samples when it is read again (%s); "
+                    "the disk may be failing; no file was put in place"),
                  convert->path, reason ? reason->message : _ ("its samples differ"));
   return same;
 }
@@ -528,9 +528,10 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
                     "list them in a CSV and pack that"),
                  info->name);
   else if (size > 0 && !info->resizable)
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                 _ ("The samples of “%s” have a size of their own; pack them without another"),
-                 info->name);
+    g_set_error (
+        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+        _ ("The samples of “%s” have a fixed size and cannot be scaled; pack them without --size"),
+        info->name);
   else
     return TRUE;
   return FALSE;

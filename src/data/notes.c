@@ -118,12 +118,12 @@ say_gap (Notes *n, DynoDataset *dataset)
       sample = dyno_dataset_describe_sample (dataset, i);
   g_ptr_array_add (
       n->notes,
-      g_strdup_printf (_ ("No sample has a label from %u to %u, and %" PRIu64 " of %" PRIu64
-                          " have a larger one, up to %u; the first is %s. There are %u classes for "
-                          "it: correct the labels if they are wrong, else number the classes "
-                          "without gaps"),
-                       n->gap, n->after - 1, beyond, info->n_samples, info->n_classes - 1,
-                       sample ? sample : "?", info->n_classes));
+      g_strdup_printf (
+          _ ("No sample has a label from %u to %u, and %" PRIu64 " of %" PRIu64
+             " have a larger one, up to %u; the first is %s. This makes %u classes: correct the "
+             "labels if they are wrong, else number the classes without gaps"),
+          n->gap, n->after - 1, beyond, info->n_samples, info->n_classes - 1, sample ? sample : "?",
+          info->n_classes));
 }
 
 static void
@@ -140,13 +140,14 @@ say_uneven (Notes *n)
     }
   if (least == G_MAXUINT32 || counts[most] / counts[least] < UNEVEN)
     return;
-  g_ptr_array_add (
-      n->notes,
-      g_strdup_printf (
-          _ ("Class “%s” has %" PRIu64 " samples and “%s” has %" PRIu64
-             ": to say “%s” for all of them is right for %.1f %%; add samples of the rare classes"),
-          n->info->class_names[most], counts[most], n->info->class_names[least], counts[least],
-          n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
+  g_ptr_array_add (n->notes,
+                   g_strdup_printf (_ ("Class “%s” has %" PRIu64 " samples and “%s” has %" PRIu64
+                                       ": always predicting “%s” reaches an accuracy of %.1f %%; "
+                                       "add samples of the rare classes"),
+                                    n->info->class_names[most], counts[most],
+                                    n->info->class_names[least], counts[least],
+                                    n->info->class_names[most],
+                                    100.0 * (double) counts[most] / (double) n->info->n_samples));
 }
 
 /* Only where that is allowed. */
@@ -158,8 +159,8 @@ say_single (Notes *n)
   for (guint32 c = 0; c < n->info->n_classes; c++)
     used += n->info->class_counts[c] > 0;
   if (used == 1)
-    g_ptr_array_add (n->notes, g_strdup (_ ("All samples are of one class: there is nothing to "
-                                            "tell apart, and nothing is learned")));
+    g_ptr_array_add (n->notes, g_strdup (_ ("All samples are of one class: there are no classes to "
+                                            "distinguish, and nothing is learned")));
 }
 
 /* Finds names of classes that differ only in capitals: the first pair, which is most likely a
@@ -275,7 +276,8 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       say_classes (&n, is_untrained, _ ("There is no training sample of class "),
                    _ (": all its samples validate, none is learned"));
       say_classes (&n, is_unchecked, _ ("There is no validation sample of class "),
-                   _ (": the accuracy does not measure it; two samples or more are divided"));
+                   _ (": the accuracy does not measure it; only classes of two samples or more are "
+                      "divided"));
       say_alike (&n);
       say_uneven (&n);
       say_single (&n);

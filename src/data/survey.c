@@ -56,7 +56,7 @@ say_tiny (Survey *s)
         g_string_append_printf (names, "%s“%s”", found > 1 ? ", " : "", s->info->class_names[c]);
     }
   if (used == 1)
-    say (s, g_strdup (_ ("All samples are of one class: there is nothing to tell apart")));
+    say (s, g_strdup (_ ("All samples are of one class: there are no classes to distinguish")));
   if (found > MAX_NAMED)
     g_string_append_printf (names, _ (" and %u more"), found - MAX_NAMED);
   if (found > 0)
@@ -74,11 +74,9 @@ remark_sizes (Survey *s)
   if (info->resizable && !info->generated
       && (info->min_width != info->max_width || info->min_height != info->max_height))
     remark (
-        s,
-        g_strdup_printf (
-            _ ("Images are from %u x %u to %u x %u: each is scaled until it covers the size that "
-               "image_size sets, and only its middle is seen"),
-            info->min_width, info->min_height, info->max_width, info->max_height));
+        s, g_strdup_printf (_ ("Images are from %u x %u to %u x %u: each is scaled until it covers "
+                               "the size that image_size sets, and only its centre is used"),
+                            info->min_width, info->min_height, info->max_width, info->max_height));
 }
 
 /* Remarks that the samples are sorted by class.  Folders always are, which is no problem. */
@@ -243,12 +241,12 @@ say_content (Survey *s)
   say_pairs (s, &s->leaked,
              ngettext ("sample is the same in training and in validation",
                        "samples are the same in training and in validation", (gulong) s->leaked.n),
-             _ ("the validation measures what was learned by heart"));
+             _ ("the validation measures memorised samples"));
   say_pairs (s, &s->same,
              ngettext ("sample is the same as another", "samples are the same as another",
                        (gulong) s->same.n),
              s->info->has_split ? _ ("they count more than others")
-                                : _ ("a part of them lands in training and in validation"));
+                                : _ ("some of them are both in training and in validation"));
   if (s->n_grey > 0)
     remark (
         s, g_strdup_printf (ngettext ("%" PRIu64 " of %" PRIu64

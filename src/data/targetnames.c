@@ -128,14 +128,13 @@ dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *tar
     }
   if (lines[i] || names->len != n_values)
     {
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-          ngettext ("“%s”, line %u: %u value wants one name, on one line, with the "
-                    "unit in parentheses: yaw (degrees); mend or remove the file",
-                    "“%s”, line %u: %u values want as many different names, a line each, with the "
-                    "unit in parentheses: yaw (degrees); mend or remove the file",
-                    (gulong) n_values),
-          shown, lines[i] ? i + 1 : i, n_values);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                   ngettext ("“%s”, line %u: %u value needs one name, on one line, with the unit "
+                             "in parentheses: yaw (degrees); mend or remove the file",
+                             "“%s”, line %u: %u values need as many different names, a line each, "
+                             "with the unit in parentheses: yaw (degrees); mend or remove the file",
+                             (gulong) n_values),
+                   shown, lines[i] ? i + 1 : i, n_values);
       return FALSE;
     }
   keep (info, g_steal_pointer (&names), g_steal_pointer (&units));

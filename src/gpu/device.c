@@ -40,7 +40,7 @@ dyno_device_check_alive (DynoDevice *device, GError **error)
                     "checkpoint"),
                  device->info.name);
   else if (g_atomic_int_get (&device->lost))
-    dyno_vk_set_error (error, VK_ERROR_DEVICE_LOST, "the device is gone since an earlier call",
+    dyno_vk_set_error (error, VK_ERROR_DEVICE_LOST, "the device was lost in an earlier call",
                        device->info.name);
   else
     return TRUE;

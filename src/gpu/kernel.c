@@ -237,7 +237,7 @@ check_spec (DynoDevice *device, const DynoKernelSpec *spec, GError **error)
       (guint64) local_size (spec, 0) * local_size (spec, 1) * local_size (spec, 2);
 
   if (spec->push_bytes > DYNO_PUSH_MAX_BYTES || spec->push_bytes % 4 != 0)
-    return refuse (error, spec, "%u bytes of push constants; at most %d, in fours",
+    return refuse (error, spec, "%u bytes of push constants; at most %d, in multiples of 4",
                    spec->push_bytes, DYNO_PUSH_MAX_BYTES);
   if (spec->macros_cut)
     return refuse (error, spec, "there are more than fit into %d bytes", (int) sizeof spec->macros);

@@ -71,7 +71,7 @@ find_card (DynoPeer *peer, GError **error)
       if (memcmp (uuid.bytes, info->uuid, sizeof info->uuid) == 0)
         return TRUE;
     }
-  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED, "%s is no card of CUDA's",
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED, "%s is not a CUDA device",
                info->name);
   return FALSE;
 }

@@ -589,7 +589,7 @@ test_cannot_be_kept (void)
     guint32 size;
     const char *words;
   } cases[] = { { noise, 0, "synthetic|nothing to pack" },
-                { waves, 16, "waves|a size of their own" },
+                { waves, 16, "waves|a fixed size" },
                 { masks, 0, "masks|does not keep|train with" },
                 { many, 0, "classes|too long together|rename" } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -108,12 +108,12 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
     }
   if (!plain && header->n_bytes > LARGE_BYTES && header->n_bytes / PICTURE_RATIO > file_size)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "“%s”: the header promises %" G_GUINT64_FORMAT
-                   " MB out of a gzip file of %" G_GUINT64_FORMAT " MB, %" G_GUINT64_FORMAT
-                   " times as much; no pictures are packed so, decompress it first if they are",
-                   name, header->n_bytes >> 20, file_size >> 20,
-                   header->n_bytes / MAX (file_size, 1));
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+          "“%s”: the header promises %" G_GUINT64_FORMAT
+          " MB out of a gzip file of %" G_GUINT64_FORMAT " MB, %" G_GUINT64_FORMAT
+          " times as much; images do not compress that well, decompress the file first if these do",
+          name, header->n_bytes >> 20, file_size >> 20, header->n_bytes / MAX (file_size, 1));
       return NULL;
     }
   content = g_try_malloc (MAX (header->n_bytes, 1));

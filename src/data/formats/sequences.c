@@ -173,7 +173,7 @@ take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, const ch
   if (ok && y->header.n_items > MAX_TARGETS)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s” has more targets than belong into memory, %u"), y->shown, MAX_TARGETS);
+                   _ ("“%s” has more targets than the limit of %u"), y->shown, MAX_TARGETS);
       return FALSE;
     }
   ok = ok && dyno_targets_load (&targets, y, context->params->task, NULL, context, error);

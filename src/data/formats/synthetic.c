@@ -94,7 +94,7 @@ synthetic_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
 
 const DynoDatasetClass dyno_dataset_class_synthetic = {
   .kind = "synthetic",
-  .title = "Synthetic noise (measures the device alone)",
+  .title = "Synthetic noise (measures only the device)",
   .matches = synthetic_matches,
   .open = synthetic_open,
   .decode = synthetic_decode,

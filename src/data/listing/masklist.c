@@ -60,8 +60,8 @@ check_size (DynoMaskContent *content, const DynoImageFacts *image, GError **erro
   if (content->stored || content->shown)
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("it has %u x %u pixels, its image %u x %u"), facts->width, facts->height,
-               width, height);
+               _ ("it has %u x %u pixels, its image %u x %u"), facts->width, facts->height, width,
+               height);
   return FALSE;
 }
 
@@ -375,7 +375,7 @@ decode_mask (const DynoImageList *list, guint64 index, const DynoCrop *crop, gui
   if (!fits_image (&facts, &mask->image))
     {
       g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                           _ ("it has not the size of its image any more"));
+                           _ ("it no longer has the size of its image"));
       return name_error (list, index, error);
     }
   shown_width = mask->orientation >= 5 ? facts.height : facts.width;

@@ -474,11 +474,11 @@ dyno_mask_list_decide (DynoMaskList *masks, DynoMaskContent *contents, guint n,
     take_found_colours (&d, colours);
   else
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("The masks of “%s” have %u colours, and at most %d classes can be: name the "
-                      "classes with their colours in a file classes.txt, a line “name: r,g,b” "
-                      "each"),
-                   info->name, colours->len, DYNO_MASK_MAX_CLASSES);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          _ ("The masks of “%s” have %u colours, and at most %d classes are possible: name the "
+             "classes with their colours in a file classes.txt, a line “name: r,g,b” each"),
+          info->name, colours->len, DYNO_MASK_MAX_CLASSES);
       return FALSE;
     }
   info->n_ignored = 0;

@@ -629,7 +629,7 @@ worker_main (gpointer data)
       g_ptr_array_add (loader->ended, worker->thread);
       if (!scratch)
         {
-          g_warning ("No memory for a loader worker; going on with %u", loader->alive);
+          g_warning ("No memory for a loader worker; continuing with %u", loader->alive);
           loader->target_workers = MIN (loader->target_workers, loader->alive);
         }
     }

@@ -204,7 +204,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
       loader->cache = dyno_sample_cache_new (loader->n_samples, &loader->schema, &loader->layout,
                                              params->cache_limit_bytes);
       if (!loader->cache)
-        g_warning ("No memory for the cache of samples; going on without");
+        g_warning ("No memory for the cache of samples; continuing without it");
     }
   return g_steal_pointer (&loader);
 }
@@ -594,7 +594,7 @@ dyno_loader_set_prefetch (DynoLoader *loader, guint prefetch)
   g_mutex_lock (&loader->mutex);
   loader->prefetch = CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
   if (!grow_slots (loader))
-    g_warning ("No memory for %u %s ahead; going on with %u", loader->prefetch,
+    g_warning ("No memory for %u %s ahead; continuing with %u", loader->prefetch,
                dyno_plural (loader->prefetch, "batch", "batches"), loader->n_slots - HELD_SLOTS);
   g_cond_broadcast (&loader->work);
   g_mutex_unlock (&loader->mutex);
