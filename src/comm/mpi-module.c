@@ -92,12 +92,11 @@ join_ranks (Mpi *mpi)
       int length = 0;
       MPI_Get_library_version (version, &length);
       version[strcspn (version, ",\n")] = '\0';
-      set_join_error (
-          mpi,
-          "several processes were started, but each is alone for MPI: use the mpirun of "
-          "%s, with which this Dyno was built, or srun --mpi=pmix (srun --mpi=list "
-          "tells what there is)",
-          version);
+      set_join_error (mpi,
+                      "several processes were started, but MPI sees each as a program of its own: "
+                      "use the mpirun of %s, with which this Dyno was built, or srun --mpi=pmix "
+                      "(srun --mpi=list shows the choices)",
+                      version);
       MPI_Finalize ();
       return FALSE;
     }

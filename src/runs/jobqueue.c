@@ -265,7 +265,7 @@ dyno_store_claim_queue (DynoStore *store, GError **error)
   other = find_runner (store, &problem);
   if (other)
     g_set_error (&problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
-                 "The queue is worked off already, by process %d; it takes up what is added",
+                 "The queue is already run by process %d, which also runs jobs that are added",
                  atoi (other));
   good = !problem
          && dyno_database_run (store->db, &problem,

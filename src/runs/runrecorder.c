@@ -217,7 +217,8 @@ static void
 tell (DynoRunRecorder *r, const GError *problem)
 {
   if (!r->told)
-    g_message ("The run goes on, but not into the history of runs: %s", problem->message);
+    g_message ("The run continues, but is not recorded in the history of runs: %s",
+               problem->message);
   r->told = TRUE;
 }
 

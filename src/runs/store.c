@@ -247,7 +247,7 @@ dyno_store_delete_run (DynoStore *store, gint64 id, GError **error)
     {
       good = FALSE;
       g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
-                   "Run %" G_GINT64_FORMAT " is going on; stop it before it is deleted", id);
+                   "Run %" G_GINT64_FORMAT " is in progress; stop it before it is deleted", id);
     }
   good = good && dyno_database_run (store->db, error, "DELETE FROM epochs WHERE run = ?", "i", id)
          && dyno_database_run (store->db, error, "DELETE FROM runs WHERE id = ?", "i", id);

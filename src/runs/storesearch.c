@@ -238,7 +238,7 @@ dyno_store_delete_search (DynoStore *store, gint64 id, GError **error)
     {
       good = FALSE;
       g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
-                   "Search s%" G_GINT64_FORMAT " is going on; stop it before it is deleted", id);
+                   "Search s%" G_GINT64_FORMAT " is in progress; stop it before it is deleted", id);
     }
   good = good
          && dyno_database_run (store->db, error, "DELETE FROM trials WHERE search = ?", "i", id)

@@ -277,7 +277,7 @@ check_headers (DynoExchange *e, const char *path, GError **error)
   if (token && !e->route.is_open
       && !dyno_token_matches (token, soup_message_headers_get_one (headers, "Authorization")))
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_DENIED,
-                              "a token is wanted: Authorization: Bearer TOKEN");
+                              "a token is required: Authorization: Bearer TOKEN");
   if (!known)
     {
       g_propagate_error (error, g_steal_pointer (&problem));
@@ -336,7 +336,7 @@ accept_body (DynoExchange *e, GError **error)
                               e->server->params.max_body >> 20);
   if (e->too_much)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BUSY,
-                              "the server holds as much as it may; try again later");
+                              "the memory limit of the server is reached; try again later");
   if (!dyno_server_begin_active (e->server))
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server is stopping");
   if (dyno_batcher_reserve (e->model->batcher, error))
@@ -454,7 +454,7 @@ prepare (DynoExchange *e)
         e->request->picture_width, e->request->picture_height);
   if (!dyno_server_hold (e->server, e->request->size_bytes + bytes + work))
     return dyno_serve_refuse (&e->error, DYNO_SERVE_ERROR_BUSY,
-                              "the server holds as much as it may; try again later");
+                              "the memory limit of the server is reached; try again later");
   e->held_bytes += e->request->size_bytes + bytes + work;
   e->job = (DynoBatchJob){ .samples = e->request->samples,
                            .lengths = e->request->lengths,

@@ -237,7 +237,7 @@ class History(Case):
                          (1 << 60, self.path('tuned').encode()))
         self.assertEqual(self.runs('show', 's1')[0]['state'], 'running')
         said = self.run_it('runs', 'delete', 's1', '--files', expect=2).stderr.decode()
-        self.assertIn('is going on', said)
+        self.assertIn('is in progress', said)
         self.assertEqual(os.listdir(self.path('tuned')), ['trials.csv'])
         self.assertEqual(self.runs('show', 's1')[0]['folder'], self.path('tuned'))
 
@@ -319,7 +319,7 @@ class History(Case):
         done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--no-out', '-q'], cwd=self.folder,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=1200, **self.full_disk(4096))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.decode().count('not into the history'), 1)
+        self.assertEqual(done.stderr.decode().count('not recorded in the history'), 1)
         self.assertEqual(len(self.runs()), 1)
 
     @unittest.skipUnless(os.environ.get('DYNO_TEST_PRELOAD'), 'a sanitizer must be the first library that is loaded')

@@ -137,7 +137,7 @@ class Queue(Case):
         self.add('--epochs', LONG, '--out', 'long')
         self.start()
         self.follow('epoch')
-        self.assertIn('worked off already', self.run_it('queue', 'start', expect=2).stderr.decode())
+        self.assertIn('already run by process', self.run_it('queue', 'start', expect=2).stderr.decode())
         self.run_it('queue', 'remove', '1', expect=2)
         self.add('--epochs', '1', '--out', 'later')
         self.run_it('queue', 'clear')  # all but the running job

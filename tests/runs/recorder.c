@@ -463,8 +463,8 @@ test_without (Fixture *f, gconstpointer data)
       return;
     }
   trap_with_data_home ("/proc/nowhere");
-  g_test_trap_assert_stderr ("*not into the history*");
-  g_test_trap_assert_stderr_unmatched ("*not into the history*not into the history*");
+  g_test_trap_assert_stderr ("*not recorded in the history*");
+  g_test_trap_assert_stderr_unmatched ("*not recorded in the history*not recorded in the history*");
 }
 
 /* The number of run entries beside the history. */
@@ -521,7 +521,7 @@ test_locked (Fixture *f, gconstpointer order)
     }
   trap_with_data_home (f->folder);
   g_test_trap_assert_stderr ("*Another process holds the history*is kept beside it*");
-  g_test_trap_assert_stderr_unmatched ("*not into the history*");
+  g_test_trap_assert_stderr_unmatched ("*not recorded in the history*");
 }
 
 int

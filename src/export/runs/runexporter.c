@@ -43,10 +43,10 @@ draw (const char *folder, const char *path, const char *extension, GError **erro
   if (!g_str_has_suffix (lower, ending))
     {
       g_autofree char *shown = g_filename_display_name (path);
-      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_FORMAT,
-                   "“%s” would hold a picture of another kind than its name says; give a name "
-                   "that ends in %s",
-                   shown, ending);
+      g_set_error (
+          error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_FORMAT,
+          "“%s” does not have the extension of the picture's format; give a name that ends in %s",
+          shown, ending);
       return FALSE;
     }
   return dyno_run_writer_draw_curves (path, metrics, read_budget (folder), error);

@@ -64,9 +64,8 @@ dyno_run_writer_check_folder (const char *folder, const char *resume, GError **e
       if (g_lstat (path, &status) != 0)
         continue;
       g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
-                   "“%s” holds an earlier run (%s); choose another folder, go on with it by "
-                   "--resume, or write over it "
-                   "by --force",
+                   "“%s” holds an earlier run (%s); choose another folder, resume it by --resume, "
+                   "or write over it by --force",
                    shown, run_files[i]);
       return FALSE;
     }
@@ -186,8 +185,8 @@ check_owner (const char *folder, const DynoJob *job, GError **error)
       && dyno_settings_equal (&found->settings, &job->settings))
     return TRUE;
   g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
-               "What is in “%s” is not known to be of this run (settings.ini tells of another, or "
-               "is missing); remove the folder by hand",
+               "It is not certain that “%s” belongs to this run (settings.ini is of another run, "
+               "or is missing); remove the folder by hand",
                shown);
   return FALSE;
 }

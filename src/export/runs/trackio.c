@@ -47,8 +47,8 @@ fail (const Writer *w, GError **error)
   if (code == SQLITE_IOERR)
     return dyno_file_set_error (error, EIO, w->path);
   g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ,
-               _ ("“%s” takes no run (%s): it must be a database of trackio that no other "
-                  "program keeps locked; name another file"),
+               _ ("The run cannot be written to “%s” (%s): this must be a database of trackio that "
+                  "no other program keeps locked; name another file"),
                shown, sqlite3_errmsg (w->db));
   return FALSE;
 }
