@@ -148,7 +148,7 @@ print_text (const DynoDeviceInfo *info)
   if (info->processors > 0)
     dyno_out_line ("   processors  %u", info->processors);
   else if (info->type != DYNO_DEVICE_TYPE_SOFTWARE)
-    dyno_out_line ("   processors  taken for %u: the driver does not say",
+    dyno_out_line ("   processors  assumed to be %u: the driver does not report them",
                    dyno_device_info_processors (info));
   dyno_out_line ("   transfers   %s",
                  info->transfer_queue ? "on a queue of their own" : "on the compute queue");
@@ -178,7 +178,7 @@ dyno_verb_devices (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "measure", 0, 0, G_OPTION_ARG_NONE, &measured,
       "Measure copying and multiplying, some seconds a device; kept on disk", NULL },
-    { "device", 0, 0, G_OPTION_ARG_INT, &only, "This device alone, by its number (default: all)",
+    { "device", 0, 0, G_OPTION_ARG_INT, &only, "Only this device, by its number (default: all)",
       "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object a device and line", NULL },
     { NULL },

@@ -65,7 +65,7 @@ print_phases (const DynoPhases *p, guint ranks)
 }
 
 static const char *const titles[DYNO_N_CHECKS] = { "before the run", "in the run",
-                                                   "what came of it" };
+                                                   "after the run" };
 
 static void
 print_checklist (const GPtrArray *list)
@@ -221,19 +221,19 @@ dyno_verb_diagnose (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "run", 0, 0, G_OPTION_ARG_FILENAME, &folder, "Folder of the run (train --out)", "DIR" },
     { "checklist", 0, 0, G_OPTION_ARG_NONE, &as_list,
-      "Every item to be done before a run, in it and after it: done, open or not known", NULL },
+      "The check list before, in and after a run: each item done, open or unknown", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object", NULL },
     { NULL },
   };
 
   if (!dyno_cli_parse (argc, argv, "--run DIR",
-                       "What limited a run: where its time went, the ceilings beside its rate, "
-                       "what to turn and what that would bring.",
+                       "Shows what limited a run: where its time went, the ceilings beside its "
+                       "rate, the settings to change and their gain.",
                        entries,
                        "Reads metrics.csv, facts.ini, sensors.csv and settings.ini of the folder; "
-                       "also of a run that goes on.\n"
+                       "also of a run in progress.\n"
                        "Signs: + good, ! look at it, !! wrong; of the check list [x] done, [ ] "
-                       "open, [?] not known.",
+                       "open, [?] unknown.",
                        NULL, 0, &code))
     return code;
   if (!folder)

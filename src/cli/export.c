@@ -264,8 +264,8 @@ dyno_verb_export (int argc, char **argv)
   if (dyno_cli_parse (argc, argv, "--settings FILE|--run DIR --to FORMAT",
                       "Writes settings in the format of another program, or the curves of a run.",
                       entries,
-                      "What a format cannot hold stands in its comments, or, where it has none, is "
-                      "told on standard error.",
+                      "Settings that a format cannot hold are listed in its comments or, where it "
+                      "has none, on standard error.",
                       NULL, 0, &code))
     code = export_any (&o);
   g_free (o.settings);

@@ -39,8 +39,7 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model,
-      "One of those that dynoctl model lists: resnet18, mobilenetv2, mlp; or an ONNX file",
-      "MODEL" },
+      "A name that dynoctl model lists (resnet18, mobilenetv2, mlp), or an ONNX file", "MODEL" },
     { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset,
       "GPU preset by name or file; its memory becomes the budget", "PRESET" },
     { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level,
@@ -53,7 +52,7 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
     { "seed", 0, 0, G_OPTION_ARG_INT64, &o->seed, "Seed of start values, order and augmentation",
       "N" },
     { "freeze", 0, 0, G_OPTION_ARG_STRING, &o->freeze,
-      "Layers that stay as they are, by the beginnings of their names", "NAME[,NAME]" },
+      "Layers whose weights stay as they are, by the beginnings of their names", "NAME[,NAME]" },
     { "device", 0, 0, G_OPTION_ARG_INT, &o->device,
       "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->json, "One JSON object a line on standard output",
@@ -198,7 +197,7 @@ find_names (const DynoJobOptions *o, const DynoSettingsSources *sources, DynoJob
     return TRUE;
   if (o->resume)
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-                 "--data is missing: no settings.ini says what “%s” was trained on", shown);
+                 "--data is missing: no settings.ini states what “%s” was trained on", shown);
   else
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
                  "--data is missing; to try one: --data builtin:shapes");
@@ -394,7 +393,7 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
   if (o->level && !o->preset)
     {
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "--level %s: it is of a preset; name one with --preset", o->level);
+                   "--level %s: it selects a level of a preset; name one with --preset", o->level);
       return FALSE;
     }
   if (!parse_level (o->level, &sources.level, error) || !find_names (o, &sources, job, error)

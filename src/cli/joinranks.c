@@ -58,7 +58,7 @@ last_reason (void)
   const char *text = dyno_out_get_last_error (), *prefix = "dynoctl: ";
 
   if (!text)
-    return "it failed without a word";
+    return "it failed without a message";
   return g_str_has_prefix (text, prefix) ? text + strlen (prefix) : text;
 }
 

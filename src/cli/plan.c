@@ -355,7 +355,7 @@ dyno_verb_plan (int argc, char **argv)
   const GOptionEntry own[] = {
     { "steps", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT64, &steps, "Accepted as train does", "N" },
     { "ranks", 0, 0, G_OPTION_ARG_INT64, &ranks,
-      "Also what so many processes, a device each, make of it: exchange, staging, step", "N" },
+      "Also for N processes, a device each: exchange, staging, time of a step", "N" },
     { "hosts", 0, 0, G_OPTION_ARG_INT64, &hosts, "With --ranks: the machines that they are on",
       "N" },
     { NULL },

@@ -159,7 +159,7 @@ dyno_verb_quick (int argc, char **argv)
     { "device", 0, 0, G_OPTION_ARG_INT, &params.device, "Device by its number in dynoctl devices",
       "N" },
     { "preset", 'p', 0, G_OPTION_ARG_STRING, &preset,
-      "Hold it against this preset (default: that of the card)", "NAME" },
+      "Compare with this preset (default: that of the card)", "NAME" },
     { "seconds", 0, 0, G_OPTION_ARG_DOUBLE, &params.seconds, "Of each measurement; 4 by default",
       "S" },
     { "no-cpu", 0, 0, G_OPTION_ARG_NONE, &params.without_cpu,
@@ -169,8 +169,8 @@ dyno_verb_quick (int argc, char **argv)
   };
 
   if (!dyno_cli_parse (argc, argv, "",
-                       "What this machine can do, in under a minute: memory, arithmetic, making "
-                       "samples, a small training, and how many times as fast as the CPU it is.",
+                       "Measures this machine in under a minute: memory, arithmetic, making "
+                       "samples, a small training, and its speed as a multiple of the CPU's.",
                        entries, "Signs: + good, ! look at it, !! wrong.", NULL, 0, &code))
     return code;
   if (params.device < -1)

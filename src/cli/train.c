@@ -165,7 +165,7 @@ describe_end (const Run *run, const DynoEvent *event, const char *best, double r
   if (event->done.whole_steps > 0 && run->whole)
     {
       shown = g_filename_display_name (run->whole);
-      g_string_append_printf (text, "; go on with: dynoctl train --resume %s", shown);
+      g_string_append_printf (text, "; resume with: dynoctl train --resume %s", shown);
     }
   return g_string_free (text, FALSE);
 }
@@ -336,7 +336,7 @@ follow (Run *run)
       if (dyno_signals_take_hangup ())
         {
           dyno_error_line (
-              "%s: the terminal is gone, the run goes on; SIGTERM (kill %d) ends and saves it",
+              "%s: the terminal is gone, the run continues; SIGTERM (kill %d) ends and saves it",
               run->command, (int) getpid ());
           if (run->cli_job->job->out_dir)
             dyno_session_checkpoint (run->session);
@@ -373,7 +373,7 @@ finish (Run *run)
   if (run->end == DYNO_SESSION_STOPPED)
     {
       if (run->checkpoint)
-        dyno_error_line ("%s: stopped; saved in “%s”, go on with: dynoctl train --resume %s",
+        dyno_error_line ("%s: stopped; saved in “%s”, resume with: dynoctl train --resume %s",
                          run->command, run->checkpoint, run->whole ? run->whole : run->checkpoint);
       else
         dyno_error_line ("%s: stopped; nothing was saved%s", run->command,
@@ -671,7 +671,7 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights,
       "Write the weights here at the end", "FILE" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume,
-      "Go on with a stopped run: its folder or its checkpoint", "PATH" },
+      "Resume a stopped run: its folder or its checkpoint", "PATH" },
     { "devices", 0, 0, G_OPTION_ARG_STRING, &o.devices,
       "Train on several devices, a process each: all, or their numbers in 'dynoctl devices'",
       "N,N" },
@@ -684,9 +684,8 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
   entries = dyno_job_options_entries (&o.options, own);
   if (!dyno_cli_parse (
           argc, argv, "--data DATA --model MODEL", "Trains a model on a data set.", entries,
-          "Ctrl-C finishes the step, saves and says where; a second one ends at once.  A terminal "
-          "that is "
-          "closed ends no run.\n"
+          "Ctrl-C finishes the step, saves and says where; a second one ends at once.  Closing the "
+          "terminal does not end the run.\n"
           "Settings: defaults, then the preset, the settings file, --set, --epochs and --seed.",
           NULL, 0, &code))
     return code;

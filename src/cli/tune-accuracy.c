@@ -19,7 +19,7 @@
 static const char *const file_names[] = { "best.ini", "best.json", "report.html",
                                           DYNO_ACCURACY_FILE, NULL };
 static const DynoOutFiles search_files = { file_names, "an earlier search",
-                                           ", go on with it by --resume" };
+                                           ", resume it by --resume" };
 
 typedef struct {
   const DynoTuneAccuracy *tune;
@@ -313,7 +313,7 @@ finish (Search *search, const DynoAccuracyResult *result)
   if (!dyno_signals_get ())
     return DYNO_EXIT_OK;
   if (result->runs->len > 0)
-    dyno_error_line ("%s: to go on: dynoctl tune --resume %s", tune->command, shown);
+    dyno_error_line ("%s: to resume: dynoctl tune --resume %s", tune->command, shown);
   else
     dyno_error_line ("%s: stopped before a trial ended: nothing was kept", tune->command);
   return (int) dyno_signals_exit_code (dyno_signals_get ());

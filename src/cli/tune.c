@@ -25,7 +25,7 @@
 static const char *const file_names[] = { "best.ini", "best.json", "report.html", DYNO_TRIALS_FILE,
                                           NULL };
 static const DynoOutFiles search_files = { file_names, "an earlier search",
-                                           ", go on with it by --resume" };
+                                           ", resume it by --resume" };
 
 typedef struct {
   const char *command;
@@ -295,7 +295,7 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
     dyno_out_line ("in %s: %strials.csv", search->out,
                    search->found ? "best.ini, best.json, report.html, " : "");
   if (search->out && search->measured && !search->quiet && dyno_signals_get ())
-    dyno_error_line ("%s: to go on: dynoctl tune --resume %s", search->command, search->out);
+    dyno_error_line ("%s: to resume: dynoctl tune --resume %s", search->command, search->out);
   if (dyno_signals_get ())
     code = dyno_signals_exit_code (dyno_signals_get ());
   if (dyno_signals_get () && is_stop (search->error))
@@ -410,7 +410,7 @@ dyno_verb_tune (int argc, char **argv)
   Search search;
   const GOptionEntry own[] = {
     { "for", 0, 0, G_OPTION_ARG_STRING, &purpose,
-      "What the best is best in: speed (default), or a metric of the validation, as accuracy or "
+      "The goal of the search: speed (default), or a metric of the validation, such as accuracy or "
       "loss",
       "METRIC" },
     { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes,
@@ -427,12 +427,12 @@ dyno_verb_tune (int argc, char **argv)
       "accuracy.csv and the runs (default there: a new one, runs/MODEL-DATA-N)",
       "DIR" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
-      "Go on with the search of this folder, for speed also in another --out; data, model and "
+      "Resume the search of this folder, for speed also with another --out; data, model and "
       "settings that are not given are its own",
       "DIR" },
     { "ranks", 0, 0, G_OPTION_ARG_INT64, &ranks,
-      "For so many processes that train together, a device each: measured as one of them, with its "
-      "share of the cores, the exchange by its model",
+      "Tune for N processes that train together, a device each: measured as one of them, with its "
+      "share of the cores; the exchange comes from a model",
       "N" },
     { "hosts", 0, 0, G_OPTION_ARG_INT64, &hosts, "With --ranks: the machines that they are on",
       "N" },
@@ -468,7 +468,7 @@ dyno_verb_tune (int argc, char **argv)
     return dyno_cli_usage (argv[0], "--trials and --seeds are of a search for the best "
                                     "validation: add --for accuracy, or leave them out");
   if (!speed && resume && out && strcmp (resume, out) != 0)
-    return dyno_cli_usage (argv[0], "--for %s goes on in the folder of its trials: leave out --out",
+    return dyno_cli_usage (argv[0], "--for %s resumes in the folder of its trials: leave out --out",
                            purpose);
   if (!speed && goal_text)
     return dyno_cli_usage (argv[0],

@@ -49,7 +49,7 @@ class Diagnose(Case):
             self.assertEqual(json.load(file), diagnosis)
         text = self.run_it('diagnose', '--run', 'run').stdout.decode()
         self.assertTrue(text.startswith(diagnosis['verdict'] + '\n'))
-        for words in 'loader ceiling', 'device ceiling', 'wait for data', 'before the run', 'in the run', 'what came of it':
+        for words in 'loader ceiling', 'device ceiling', 'wait for data', 'before the run', 'in the run', 'after the run':
             self.assertIn(words, text)
         with open(self.path('run/log')) as file:
             self.assertIn('Diagnosis: ', file.read())

@@ -72,7 +72,7 @@ class Folder(Runs):
         self.assertEqual(self.contents(self.path('run')), before)
         longer = self.run_it('train', '--resume', 'run', '--epochs', '2')
         words = longer.stdout.decode() + longer.stderr.decode()
-        self.assertRegex(words, r'rate goes on at \S+, where it was at \S+: its schedule now spans 2 epochs in place of 1; schedule_epochs=1')
+        self.assertRegex(words, r'rate continues at \S+ after \S+: its schedule now spans 2 epochs in place of 1; schedule_epochs=1')
         self.assertRegex(words, r'done: \d+ steps')
 
     def test_steps_that_were_asked_for_are_not_the_end(self):
@@ -80,13 +80,13 @@ class Folder(Runs):
         reports separate figures for this process and for the run."""
         said = self.train('--epochs', '3', '--steps', '5', '--out', 'run')
         words = said.stdout.decode() + said.stderr.decode()
-        self.assertRegex(words, r'stopped after 5 of 27 steps as asked, in \S+.*; go on with: dynoctl train --resume run\n')
+        self.assertRegex(words, r'stopped after 5 of 27 steps as asked, in \S+.*; resume with: dynoctl train --resume run\n')
         self.assertNotIn('done:', words)
         self.assertNotIn('of them now', words)
         self.assertIn('  stopped as asked  ', self.run_it('runs').stdout.decode())
         shown = self.run_it('runs', 'show', '1').stdout.decode()
         self.assertIn(', stopped as asked, begun', shown)
-        self.assertIn('to stop at step 5, before its 3 epochs were over; go on with: dynoctl train --resume', shown)
+        self.assertIn('to stop at step 5, before its 3 epochs were over; resume with: dynoctl train --resume', shown)
         run, = self.lines('runs', '--json')
         self.assertEqual((run['state'], run['stopped_as_asked']), ('finished', True))
         self.assertIn('stopped as asked', self.run_it('watch', '--once', 'run').stdout.decode())
@@ -106,7 +106,7 @@ class Folder(Runs):
             said = self.train('--epochs', '1', '--steps', steps, '--no-out')
             words = said.stdout.decode() + said.stderr.decode()
             self.assertIn(ends, words)
-            self.assertNotIn('go on with', words)
+            self.assertNotIn('resume with', words)
         self.assertEqual([(run['steps'], run['stopped_as_asked']) for run in self.lines('runs', '--json')[:3]], [(8, True), (10, False), (9, False)])
 
     def test_steps_of_another_size_count_to_the_end(self):
@@ -125,7 +125,7 @@ class Folder(Runs):
         self.train(*mine, '--steps', '2', '--out', 'run')
         os.unlink(self.path('run/settings.ini'))
         done = self.run_it('train', '--resume', 'run', '--steps', '3', expect=2)
-        self.assertIn('--data is missing: no settings.ini says', done.stderr.decode())
+        self.assertIn('--data is missing: no settings.ini states', done.stderr.decode())
         done = self.run_it('train', '--resume', 'run', '--data', TINY, '--set', 'momentum=0.75', '--steps', '3')
         self.assertIn('There is no settings.ini beside', done.stderr.decode())
         self.assertNotIn(' was ', done.stderr.decode())  # the report of a setting that differs

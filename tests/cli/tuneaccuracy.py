@@ -153,7 +153,7 @@ class Resume(Test):
                     interrupted = True
             errors = process.stderr.read().decode()
         self.assertEqual(process.returncode, 130, errors)
-        self.assertIn('to go on: dynoctl tune --resume out', errors)
+        self.assertIn('to resume: dynoctl tune --resume out', errors)
         best, = self.events(lines, 'best')
         self.assertEqual((best['proven'], best['stopped']), (False, True))
         self.assertEqual(len(self.rows('out/accuracy.csv')), len(self.events(lines, 'trial')))
@@ -165,7 +165,7 @@ class Resume(Test):
         self.search('--trials', '1', '--out', 'out')
         for more, names in ((['--set', 'batch_size=8'], 'batch_size'), (['--for', 'loss'], 'metric')):
             done = self.run_it('tune', *JOB, '--for', 'accuracy', *more, '--resume', 'out', expect=None)
-            self.assertIn(f'its {names} is not the same', done.stderr.decode())
+            self.assertIn(f'its {names} differs', done.stderr.decode())
         for more, says in ((['--out', 'out'], 'holds an earlier search'), (['--resume', 'out', '--out', 'other'], 'leave out --out')):
             done = self.run_it('tune', *JOB, '--for', 'accuracy', *more, expect=2)
             self.assertIn(says, done.stderr.decode())

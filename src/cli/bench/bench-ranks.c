@@ -120,7 +120,7 @@ measure (Ranks *r, DynoStepper *stepper, guint steps, double *step_ms, GError **
   if (isfinite (r->loss))
     return TRUE;
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-               "The loss became %g: the measured steps are worth nothing", r->loss);
+               "The loss became %g: the measured steps are not valid", r->loss);
   return FALSE;
 }
 

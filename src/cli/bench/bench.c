@@ -379,7 +379,7 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
   if (!isfinite (output->loss_sum))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                   "The loss became %g: the measured steps are worth nothing",
+                   "The loss became %g: the measured steps are not valid",
                    (double) output->loss_sum);
       return FALSE;
     }
@@ -656,16 +656,16 @@ find_misuse (const BenchOptions *o)
       && (o->loader || o->workloads || o->batches || o->modes || o->kernels || o->first_step
           || o->no_autotune || o->trace || o->data || o->workers || o->set || o->exchange_half
           || o->predict))
-    return "--exchange measures sums over ranks alone: no other option goes with it";
+    return "--exchange measures only sums over ranks: it takes no other option";
   if (o->loader
       && (o->workloads || o->modes || o->kernels || o->first_step || o->no_autotune || o->trace
           || o->predict))
-    return "--loader measures data alone: --workload, --mode, --predict, --kernels, --trace, "
-           "--first-step and --no-autotune are of the device";
+    return "--loader measures only the data pipeline: leave out --workload, --mode, --predict, "
+           "--kernels, --trace, --first-step and --no-autotune";
   if (o->predict && o->trace)
-    return "--trace is of training steps: leave --predict out";
+    return "--trace records training steps: leave --predict out";
   if (!o->loader && (o->data || o->workers || o->set))
-    return "--data, --workers and --set are of --loader; workloads bring their own data";
+    return "--data, --workers and --set need --loader; workloads bring their own data";
   if (o->steps < 1 || o->steps > 1000000 || o->rows < 0 || o->rows > 100000)
     return "--steps is 1 or more, --rows not negative";
   if (!(o->tune_seconds >= 0))
@@ -712,9 +712,10 @@ dyno_verb_bench (int argc, char **argv)
     { "device", 0, 0, G_OPTION_ARG_INT, &o.device,
       "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { "loader", 0, 0, G_OPTION_ARG_NONE, &o.loader,
-      "Measure instead what reading and decoding --data delivers without a device", NULL },
+      "Measure instead how fast --data is read and decoded, without a device", NULL },
     { "exchange", 0, 0, G_OPTION_ARG_NONE, &o.exchange,
-      "Under mpirun: measure instead what sums over the ranks take, and keep it for plan --ranks",
+      "Under mpirun: measure instead how long sums over the ranks take, and keep it for plan "
+      "--ranks",
       NULL },
     { "exchange-half", 0, 0, G_OPTION_ARG_NONE, &o.exchange_half,
       "Under mpirun, rows with AMP: gradients travel in fp16, as with exchange.half=true", NULL },

@@ -361,9 +361,10 @@ dyno_verb_profile (int argc, char **argv)
 
   dyno_job_options_init (&options);
   entries = dyno_job_options_entries (&options, own);
-  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL",
-                       "Where a step goes, layer by layer: forward, backward, memory in use.",
-                       entries, NULL, NULL, 0, &code))
+  if (!dyno_cli_parse (
+          argc, argv, "--data DATA --model MODEL",
+          "Shows the time of a step, layer by layer: forward, backward, memory in use.", entries,
+          NULL, NULL, 0, &code))
     return code;
   if (repeats < 1 || repeats > MOST_REPEATS)
     return dyno_cli_usage (argv[0], "--repeats is 1 to %d", MOST_REPEATS);

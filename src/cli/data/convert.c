@@ -144,7 +144,7 @@ dyno_verb_convert (int argc, char **argv)
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &set,
-      "A setting of how DATA is read (data.task=values), several times", "KEY=VALUE" },
+      "A setting of how DATA is read (data.task=values); may be given many times", "KEY=VALUE" },
     { "force", 0, 0, G_OPTION_ARG_NONE, &force, "Replace OUT where it is there", NULL },
     { "no-measure", 0, 0, G_OPTION_ARG_NONE, &no_measure,
       "Do not measure the loader's rate of both", NULL },
@@ -158,7 +158,8 @@ dyno_verb_convert (int argc, char **argv)
                        entries, NULL, &names, 2, &code))
     return code;
   if (!names || g_strv_length (names) < 2)
-    return dyno_cli_usage (argv[0], "DATA and OUT are wanted: what to pack, and the file to write");
+    return dyno_cli_usage (argv[0],
+                           "DATA and OUT are needed: the data set to pack, and the file to write");
   if (size < 0 || size > 8192)
     return dyno_cli_usage (argv[0], "--size must be from 0 (as they are) to 8192, not %d", size);
   if (!force && g_file_test (names[1], G_FILE_TEST_EXISTS))
@@ -166,7 +167,8 @@ dyno_verb_convert (int argc, char **argv)
   if (!dyno_inspect_apply (&job->settings, set, &opening, &error))
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   if (!opening)
-    return dyno_cli_usage (argv[0], "--set is of how DATA is read, as data.task or data.layout");
+    return dyno_cli_usage (
+        argv[0], "--set takes only settings of how DATA is read, such as data.task or data.layout");
   job->targets = g_steal_pointer (&targets);
   dyno_job_get_dataset_params (job, &params);
   params.one_class = TRUE;

@@ -452,8 +452,8 @@ dyno_verb_inspect (int argc, char **argv)
     { "preview", 0, 0, G_OPTION_ARG_FILENAME, &preview,
       "Draw the examples as the network gets them, into a PNG", "FILE" },
     { "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &set,
-      "A setting of how DATA is read (data.task=values) or of the preview (augment.flip=true), "
-      "several times",
+      "A setting of how DATA is read (data.task=values) or of the preview (augment.flip=true); may "
+      "be given many times",
       "KEY=VALUE" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
     { NULL },
@@ -469,8 +469,8 @@ dyno_verb_inspect (int argc, char **argv)
   if (!dyno_inspect_apply (&job->settings, set, &opening, &error))
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   if (!opening && !preview)
-    return dyno_cli_usage (argv[0], "--set, other than of how DATA is read (data.task), is of "
-                                    "--preview FILE.png");
+    return dyno_cli_usage (argv[0], "--set takes other settings than those of how DATA is read "
+                                    "(data.task) only with --preview FILE.png");
   job->targets = g_steal_pointer (&targets);
   dyno_job_get_dataset_params (job, &params);
   dataset =

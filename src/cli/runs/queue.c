@@ -212,7 +212,7 @@ remove_jobs (QueueOptions *o, gboolean all)
   gboolean found = all;
 
   if (!all && !g_ascii_string_to_unsigned (o->word, 10, 1, G_MAXINT64, &id, NULL))
-    return dyno_cli_usage (o->command, "“%s” is no number of a job", o->word);
+    return dyno_cli_usage (o->command, "“%s” is not the number of a job", o->word);
   jobs = dyno_store_list_jobs (o->store, &error);
   for (guint i = 0; jobs && !error && i < jobs->len; i++)
     {
@@ -336,8 +336,7 @@ check_settings (const DynoQueuedJob *queued, GError **error)
   if (queued->bad_setting)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
                  "The settings of job %" G_GINT64_FORMAT
-                 " cannot be read (“%s” is none); remove it "
-                 "and add it again",
+                 " cannot be read (“%s” is not a setting); remove it and add it again",
                  queued->id, shown);
   return !queued->bad_setting;
 }
@@ -498,7 +497,7 @@ dyno_verb_queue (int argc, char **argv)
       "Start from these weights (safetensors, .pth or .onnx, torchvision's names), or from none",
       "FILE" },
     { "stop-on-failure", 0, 0, G_OPTION_ARG_NONE, &o.stop_on_failure,
-      "start: no further job after one that failed", NULL },
+      "start: stop after the first job that fails", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },
     { NULL },
   };
@@ -509,7 +508,7 @@ dyno_verb_queue (int argc, char **argv)
   if (!dyno_cli_parse (argc, argv, "[list | add OPTION... | start | remove ID | clear]",
                        "Jobs with frozen settings, run one after another by start.", entries,
                        "add takes the options of train that say what to train.  Ctrl-C in start "
-                       "saves and ends the run and the queue; the next start goes on with it.",
+                       "saves and ends the run and the queue; the next start resumes it.",
                        &rest, 2, &code))
     return code;
   if (o.steps != DYNO_OPTION_UNSET && o.steps < 1)

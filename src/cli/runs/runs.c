@@ -54,8 +54,8 @@ list (RunsOptions *o, GError **error)
     }
   if (runs->len == 0)
     {
-      dyno_error_line ("%s: no runs %s; runs --searches lists what tune searched", o->command,
-                       o->model || o->data ? "are of that kind" : "yet");
+      dyno_error_line ("%s: no runs %s; runs --searches lists the searches of tune", o->command,
+                       o->model || o->data ? "match" : "yet");
       return DYNO_EXIT_OK;
     }
   table = dyno_table_new ("id", "begun", "name", "model", "data", "state", "epochs", "best",
@@ -157,7 +157,7 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
                    " %s were over%s%s",
                    run->max_steps, run->settings.epochs,
                    run->settings.epochs == 1 ? "epoch" : "epochs",
-                   folder ? "; go on with: dynoctl train --resume " : "", folder ? folder : "");
+                   folder ? "; resume with: dynoctl train --resume " : "", folder ? folder : "");
   if (run->best_epoch)
     dyno_out_line ("best      %s (epoch %" G_GUINT64_FORMAT ")", best, run->best_epoch);
   dyno_out_line ("memory    %s planned, %s used", planned, used);
@@ -173,7 +173,7 @@ find (RunsOptions *o, guint at, GError **error)
   if (!g_ascii_string_to_unsigned (o->words[at], 10, 1, G_MAXINT64, &id, NULL))
     {
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "“%s” is no number of a run; '%s' lists them", o->words[at], o->command);
+                   "“%s” is not the number of a run; '%s' lists them", o->words[at], o->command);
       return NULL;
     }
   return dyno_store_find_run (o->store, (gint64) id, error);
@@ -330,7 +330,8 @@ delete_run (RunsOptions *o, GError **error)
   if (run->state == DYNO_RUN_STATE_RUNNING)
     {
       g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
-                   "Run %" G_GINT64_FORMAT " is going on; stop it before it is deleted", run->id);
+                   "Run %" G_GINT64_FORMAT " is in progress; stop it before it is deleted",
+                   run->id);
       return -1;
     }
   if (o->files && run->folder && g_file_test (run->folder, G_FILE_TEST_IS_DIR))
@@ -420,10 +421,10 @@ dyno_verb_runs (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   int code;
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o.model, "list: runs of this model alone", "MODEL" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o.model, "list: only runs of this model", "MODEL" },
     { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data, "list: runs whose DATA holds this text",
       "TEXT" },
-    { "limit", 'n', 0, G_OPTION_ARG_INT64, &o.limit, "list: the newest N alone (default: all)",
+    { "limit", 'n', 0, G_OPTION_ARG_INT64, &o.limit, "list: only the newest N (default: all)",
       "N" },
     { "searches", 0, 0, G_OPTION_ARG_NONE, &o.searches,
       "list: the searches of tune and of the window instead; show sN shows one, rename sN NAME "
@@ -439,7 +440,7 @@ dyno_verb_runs (int argc, char **argv)
           argc, argv,
           "[list | show ID | compare ID ID | rename ID NAME | delete ID | import FOLDER]",
           "The history of runs: every run of dynoctl and of the window.", entries,
-          "Without a word it lists them, newest first.", &rest, 3, &code))
+          "Without a command it lists them, newest first.", &rest, 3, &code))
     return code;
   if (o.searches && (o.model || o.data))
     return dyno_cli_usage (argv[0], "--searches lists all of them; leave out --model and --data");

@@ -129,14 +129,14 @@ dyno_verb_sensors (int argc, char **argv)
   DynoDeviceInfo device;
   const GOptionEntry entries[] = {
     { "device", 0, 0, G_OPTION_ARG_INT, &index,
-      "The GPU of this number, as dynoctl devices has it (default: the first)", "N" },
+      "GPU by its number in 'dynoctl devices' (default: the first)", "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object", NULL },
     { NULL },
   };
 
   if (!dyno_cli_parse (argc, argv, NULL,
-                       "Shows what a GPU and the machine do now: load, clocks, temperature, power, "
-                       "memory, disks.",
+                       "Shows the present state of a GPU and the machine: load, clocks, "
+                       "temperature, power, memory, disks.",
                        entries, NULL, NULL, 0, &code))
     return code;
   if (!dyno_sensors_find_device (index, &device, &has, &error))

@@ -342,9 +342,10 @@ dyno_verb_watch (int argc, char **argv)
   int code, index = -1;
   DynoDeviceInfo device;
   const GOptionEntry entries[] = {
-    { "once", 0, 0, G_OPTION_ARG_NONE, &watch->once, "Say how it is now, and end", NULL },
+    { "once", 0, 0, G_OPTION_ARG_NONE, &watch->once, "Print the present state once, and end",
+      NULL },
     { "device", 0, 0, G_OPTION_ARG_INT, &index,
-      "The GPU of this number, as dynoctl devices has it (default: the first)", "N" },
+      "GPU by its number in 'dynoctl devices' (default: the first)", "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &watch->as_json, "One JSON object a second and line", NULL },
     { NULL },
   };
@@ -355,8 +356,8 @@ dyno_verb_watch (int argc, char **argv)
                        entries,
                        "RUN is the folder of a run, or its name below runs; default: the run below "
                        "runs that was written to last.\n"
-                       "q ends it, and no run.  Without a terminal there is a plain line every "
-                       "five seconds, as long as the run goes on.",
+                       "q ends the display, not the run.  Without a terminal there is a plain line "
+                       "every five seconds, as long as the run is in progress.",
                        &rest, 1, &code)
       || !open_run (watch, argv[0], rest ? rest[0] : NULL, &code))
     return code;

@@ -33,7 +33,7 @@ dyno_predict_options_entries (DynoPredictOptions *o, const GOptionEntry *own)
     { "weights", 'w', 0, G_OPTION_ARG_FILENAME, &o->weights, "A weights file instead of a run",
       "FILE" },
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model,
-      "The model of the weights, where the file does not say it", "MODEL" },
+      "The model of the weights, where the file does not state it", "MODEL" },
     { "data", 'd', 0, G_OPTION_ARG_FILENAME_ARRAY, &o->data,
       "DATA; may be given many times for files", "DATA" },
     { "batch", 'b', 0, G_OPTION_ARG_INT64, &o->batch, "Samples at once (default 32)", "N" },

@@ -378,7 +378,7 @@ dyno_verb_predict (int argc, char **argv)
   dyno_predict_options_init (&options);
   entries = dyno_predict_options_entries (&options, own);
   if (!dyno_predict_options_parse (&options, argc, argv, "--run DIR --data DATA|FILE...",
-                                   "Says what trained weights make of samples: classes with their "
+                                   "Predicts samples with trained weights: classes with their "
                                    "probabilities, values, or masks.",
                                    entries, &code))
     return code;

@@ -63,8 +63,8 @@ check_data (const char *command, const char *run, const DynoDatasetInfo *data, G
 
   if (!dyno_run_facts_read (run, &facts) || facts.n_train == 0)
     {
-      dyno_error_line ("%s: warning: “%s” does not say which samples its run had: that "
-                       "“%s” has the same is not checked",
+      dyno_error_line ("%s: warning: “%s” does not state which samples its run had: it is not "
+                       "checked whether “%s” has the same",
                        command, run, data->name);
       return TRUE;
     }
@@ -98,7 +98,7 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
   job = read_job (run);
   if (!job)
     return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
-                   "--part %s: “%s” has no settings.ini that says how the run divided its data",
+                   "--part %s: “%s” has no settings.ini that states how the run divided its data",
                    part, run);
   if (!check_data (command, run, data, error))
     return FALSE;

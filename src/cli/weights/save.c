@@ -81,7 +81,7 @@ print_int8 (const Options *o, const DynoSavedModel *model, const DynoInt8Report 
   dyno_out_line ("%s: %s, %s, int8 weights", o->out, model->info->model, bytes);
   if (report->worst_tensor)
     dyno_out_line ("rounded by %.2f %% of its norm at most (%s)%s", 100 * report->worst,
-                   report->worst_tensor, cost ? "" : "; --data DATA tells what that costs");
+                   report->worst_tensor, cost ? "" : "; --data DATA measures what that costs");
   if (cost)
     dyno_save_cost_print (cost);
 }
@@ -179,15 +179,15 @@ dyno_verb_save (int argc, char **argv)
     { "normalise", 0, 0, G_OPTION_ARG_NONE, &o.normalise,
       "The input's normalisation inside of the file", NULL },
     { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data,
-      "With --to int8: DATA to measure both weights on, and tell what int8 costs", "DATA" },
+      "With --to int8: DATA to measure both weights on, and what int8 costs", "DATA" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force, "Write over what is there", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object on one line", NULL },
     { NULL },
   };
 
   if (!dyno_cli_parse (argc, argv, "--run DIR --to onnx",
-                       "Writes a trained model for other programs, or smaller.", entries, NULL,
-                       NULL, 0, &code)
+                       "Writes a trained model for other programs, or with int8 weights.", entries,
+                       NULL, NULL, 0, &code)
       || !check (&o, argv[0], &code))
     return code;
   dyno_signals_catch ();
