@@ -15,7 +15,7 @@ OF_OTHERS = [
     r'Install the Vulkan driver of the GPU, if there is one',
     # Exported scripts for other programs.
     r'on the CPU where there is no GPU',
-    r'each GPU has a batch of this size', r'GPUS=N takes N GPUs', r"list_physical_devices\('GPU'\)", r'which torchrun numbers, each has a GPU',
+    r'each GPU has a batch of this size', r'GPUS=N takes N GPUs', r"list_physical_devices\('GPU'\)", r'Each process of torchrun gets the GPU of its number',
 ]
 
 
