@@ -53,9 +53,8 @@ static const Topic topics[] = {
           "begins at once; “Add to Queue” keeps the job for later, with its settings as they are "
           "now."),
       N_ ("A run can be paused, and stopped with or without being saved. A run that was stopped, "
-          "or "
-          "whose machine went down, goes on from its last checkpoint by “Resume”, on the page Home "
-          "or Runs, to the same result."),
+          "or whose machine went down, continues from its last checkpoint by “Resume”, on the page "
+          "Home or Runs, to the same result."),
       N_ ("Plots are moved and zoomed by mouse wheel and dragging; a click on a name hides the "
           "line; "
           "the menu of the right button saves the picture or its numbers.") } },

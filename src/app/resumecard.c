@@ -27,7 +27,7 @@ dyno_resume_card_show (DynoResumeCard *self, DynoStoredRun *run)
   g_autofree char *title = dyno_words_interruption (run), *name = dyno_words_run (run),
                   *text =
                       /* Translators: a run, by its name or by model, data set and time */
-                  g_strdup_printf (_ ("%s. It goes on from its last checkpoint."), name);
+                  g_strdup_printf (_ ("%s. It continues from its last checkpoint."), name);
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->text), text);
 }

@@ -215,7 +215,7 @@ static void
 search_not_kept (DynoTunePage *page, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
-                            _ ("The search goes on, but is not kept"), error->message);
+                            _ ("The search continues, but is not kept"), error->message);
 }
 
 static void

@@ -55,7 +55,7 @@ ask_to_close (DynoWindow *self)
       run ? _ ("The step in progress is finished and everything so far is kept: weights, metrics "
                "and curves.")
       : dyno_tune_page_keeps_all (DYNO_TUNE_PAGE (self->tune_page))
-          ? _ ("What was trained is kept, and the search can go on from there.")
+          ? _ ("What was trained is kept, and the search can be resumed from there.")
           : _ ("Trials that are not finished are lost."));
   gtk_dialog_add_button (GTK_DIALOG (dialog), _ ("_Cancel"), GTK_RESPONSE_CANCEL);
   GtkWidget *stop = gtk_dialog_add_button (

@@ -112,7 +112,7 @@ def test_a_search_that_was_stopped_goes_on(home):
     first.press('Go On')
     first.text('Trial ')
     first.close()
-    first.text_with('the search can go on')
+    first.text_with('the search can be resumed')
     first.press('Stop')
     first.end()
     closed = read_rows(home)
@@ -122,7 +122,7 @@ def test_a_search_that_was_stopped_goes_on(home):
 
     second = home.window()
     open_search(second, epochs=200)
-    assert second.find(Role.PUSH_BUTTON, 'Go On').description.startswith('Goes on with the search of Accuracy, which has '), 'it is not said which'
+    assert second.find(Role.PUSH_BUTTON, 'Go On').description.startswith('Resumes the search of Accuracy, which has '), 'it is not said which'
     limit(second, 1, 1)
     second.press('Go On')
     second.find(Role.CHART, CHART, states=THERE)

@@ -85,7 +85,7 @@ def test_an_interrupted_run_is_offered_again(home):
     window.kill()
     window = home.window()
     window.text('Interrupted: epoch ')
-    window.text_with('It goes on from its last checkpoint')
+    window.text_with('It continues from its last checkpoint')
     window.press('Resume Run')
     window.text('Training, step')
     window.page('Home')

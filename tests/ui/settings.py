@@ -36,7 +36,7 @@ def test_settings_are_found(window):
     """Settings are found by their effect; Enter goes to the setting, Escape shows all settings
     again and restores the folding."""
     window.key('ctrl+f')
-    window.type('Start of all random', 'Find a setting')
+    window.type('Seed of all random', 'Find a setting')
     window.wait_for('only Seed', lambda: 'Seed' in spin_buttons(window) and not {'Momentum', 'Epochs'} & spin_buttons(window))
     window.key('Return')
     window.wait_for_focus('Seed')

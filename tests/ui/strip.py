@@ -28,7 +28,7 @@ def says(window, step, *parts):
 def found(window, title, *parts):
     """Waits as says() does, until no check is running, so that the step shows all findings."""
     return window.wait_for(f'all findings of {title}: {parts}', lambda: next((n for n in [says(window, title, *parts)] if not any(
-        line in n.description for line in ('are being looked at', 'is being looked at', 'is being opened'))), None))
+        line in n.description for line in ('are being checked', 'is being checked', 'is being opened'))), None))
 
 
 def empty_page_says(window, part):
@@ -273,7 +273,7 @@ def test_start_weights_are_not_called_ready_unseen(home):
     home.run('gsettings', 'set', harness.ID, 'settings', f"['weights={weights}', 'batch_size=32']")
     window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
     window.page('Train')
-    says(window, 'Start weights: first.safetensors', 'Not known yet', 'The file is being looked at')
+    says(window, 'Start weights: first.safetensors', 'Not known yet', 'The file is being checked')
     os.remove(gate)
     assert says(window, 'Start weights: first.safetensors', 'Ready').description == 'Ready'
 

@@ -173,7 +173,7 @@ def test_pauses_and_stops(home):
     window.text('Paused')
     window.key('space')
     window.text('Training, step')
-    window.text('Changes are for the next run')
+    window.text('Changes apply to the next run')
     window.text_with(' left, loss ')
     assert seconds(tile(window, 'Time left')) > 3600, 'a million epochs are left'
     window.set_number('Batch size', 40)

@@ -102,7 +102,7 @@ remark_uncompared (DynoDataInspector *self)
                                          "each other"),
                                       limit));
   else if (self->dataset && !self->survey && !self->comparing)
-    add (self->remarks, _ ("The samples are compared with each other once no run goes on"));
+    add (self->remarks, _ ("The samples are compared with each other once no run is in progress"));
 }
 
 static void

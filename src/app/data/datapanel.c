@@ -205,7 +205,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPanel *self)
   if (flags & DYNO_SETUP_LOCK)
     {
       const char *reason =
-          dyno_setup_is_locked (setup) ? _ ("Cannot be changed while a run goes on.") : NULL;
+          dyno_setup_is_locked (setup) ? _ ("Cannot be changed while a run is in progress.") : NULL;
       dyno_row_set_reason (DYNO_ROW (self->choice_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->axes_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->shapes_size_row), reason, NULL);

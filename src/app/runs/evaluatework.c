@@ -79,7 +79,7 @@ open_data (const DynoEvaluateRequest *r, const char *weights, DynoEvaluation *e,
   if (!location)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-                   _ ("The run does not say which data it was trained on; choose labelled data"));
+                   _ ("The run does not state which data it was trained on; choose labelled data"));
       return FALSE;
     }
   dyno_job_get_dataset_params (r->job, &params);

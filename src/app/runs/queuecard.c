@@ -397,7 +397,7 @@ start_clicked (DynoQueueCard *self)
     self->process = g_subprocess_newv (arguments, G_SUBPROCESS_FLAGS_NONE, &error);
   else
     g_set_error (&error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                 _ ("dynoctl, which works the queue off, is not installed"));
+                 _ ("dynoctl, which runs the queue, is not installed"));
   if (!self->process)
     {
       g_signal_emit (self, signals[FAILED], 0, error);
@@ -459,7 +459,7 @@ dyno_queue_card_init (DynoQueueCard *self)
   dyno_widget_add_class (self->count, "caption", TRUE);
   self->start = gtk_button_new_with_mnemonic (_ ("Start the _Queue"));
   gtk_widget_set_tooltip_text (self->start,
-                               _ ("One job after another; goes on when this window is closed"));
+                               _ ("One job after another; continues when this window is closed"));
   g_signal_connect_swapped (self->start, "clicked", G_CALLBACK (start_clicked), self);
   gtk_container_add (GTK_CONTAINER (head), title);
   gtk_container_add (GTK_CONTAINER (head), self->count);

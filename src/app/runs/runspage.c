@@ -453,15 +453,15 @@ add_buttons (DynoRunsPage *self)
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
-  self->resume = add_button (box, _ ("Resu_me"), _ ("Go on where the run was stopped"),
+  self->resume = add_button (box, _ ("Resu_me"), _ ("Continue where the run was stopped"),
                              G_CALLBACK (resume), self);
-  self->again =
-      add_button (box, _ ("Set Up A_gain"),
-                  _ ("Data set, model and settings of this run into the window, to run it again"),
-                  G_CALLBACK (take_again), self);
+  self->again = add_button (
+      box, _ ("Set Up A_gain"),
+      _ ("Takes data set, model and settings of this run into the window, to run it again"),
+      G_CALLBACK (take_again), self);
   self->predict =
       add_button (box, _ ("Pred_ict…"),
-                  _ ("What the weights of this run say of images; they may be dropped here too"),
+                  _ ("Predict images with the weights of this run; they may be dropped here too"),
                   G_CALLBACK (predict), self);
   self->evaluate = add_button (
       box, _ ("E_valuate…"),

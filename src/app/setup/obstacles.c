@@ -101,7 +101,7 @@ find_data_obstacle (DynoSetup *setup, gboolean *passes)
     return g_strdup (_ ("This data set has no sample that can be read."));
   if (dyno_schema_count_values (&info->schema) == 0 && info->n_classes < 2
       && !dyno_setup_get_job (setup)->settings.data_one_class)
-    return g_strdup (_ ("This data set has a single class: there is nothing to tell apart."));
+    return g_strdup (_ ("This data set has a single class: there are no classes to distinguish."));
   return NULL;
 }
 

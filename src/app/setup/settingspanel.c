@@ -132,11 +132,12 @@ static void
 show_find (DynoSettingsPanel *self, GtkWidget *find)
 {
   g_autofree char *obstacle = dyno_setup_is_locked (self->setup)
-                                  ? g_strdup (_ ("Not while a run or a search goes on."))
+                                  ? g_strdup (_ ("Not while a run or a search is in progress."))
                                   : dyno_obstacle_to_start (self->setup);
   gtk_widget_set_sensitive (find, obstacle == NULL);
   gtk_widget_set_tooltip_text (
-      find, obstacle ? obstacle : _ ("Find a learning rate, by some steps with one that grows"));
+      find,
+      obstacle ? obstacle : _ ("Find a learning rate, by some steps in which the rate grows"));
 }
 
 static void

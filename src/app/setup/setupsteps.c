@@ -64,7 +64,7 @@ look_at_data (DynoSetup *setup, DynoDataInspector *inspector)
   for (guint i = 0; i < warnings->len; i++)
     dyno_setup_step_add (step, DYNO_STEP_WARNING, warnings->pdata[i], DYNO_STEP_MEND_NONE);
   if (dyno_data_inspector_is_busy (inspector))
-    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The samples are being looked at"),
+    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The samples are being checked"),
                          DYNO_STEP_MEND_NONE);
   for (guint i = 0; i < remarks->len; i++)
     dyno_setup_step_add (step, DYNO_STEP_READY, remarks->pdata[i], DYNO_STEP_MEND_NONE);
@@ -92,7 +92,7 @@ look_at_weights (DynoSetup *setup, DynoPathCheck *paths)
     dyno_setup_step_add (step, DYNO_STEP_WARNING, dyno_path_check_get_weights_problem (paths),
                          DYNO_STEP_MEND_WEIGHTS);
   if (path && !dyno_path_check_is_known (paths))
-    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The file is being looked at"),
+    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The file is being checked"),
                          DYNO_STEP_MEND_NONE);
   return step;
 }
@@ -151,7 +151,7 @@ look_at_folder (DynoPathCheck *paths)
   dyno_setup_step_add (step, DYNO_STEP_BLOCKED, dyno_path_check_get_folder_problem (paths),
                        DYNO_STEP_MEND_FOLDER);
   if (!dyno_path_check_is_known (paths))
-    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The folder is being looked at"),
+    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The folder is being checked"),
                          DYNO_STEP_MEND_NONE);
   return step;
 }

@@ -38,7 +38,7 @@ setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
   g_autofree char *name = path ? g_filename_display_basename (path) : NULL,
                   *shown = path ? g_filename_display_name (path) : NULL;
   dyno_row_set_subtitle (DYNO_ROW (row), name ? name : _ ("None: random values"));
-  gtk_widget_set_tooltip_text (row, shown ? shown : _ ("A run may go on from trained weights"));
+  gtk_widget_set_tooltip_text (row, shown ? shown : _ ("A run may start from trained weights"));
   if (!path && gtk_widget_has_focus (remove))
     gtk_widget_grab_focus (choose); /* the focused button is hidden below */
   gtk_widget_set_visible (remove, path != NULL);

@@ -357,9 +357,9 @@ show_guide (DynoDiagnosisCard *self)
       numbers = dyno_preset_compare (self->expected, measured);
     }
   if (numbers)
-    text = g_strdup_printf (
-        _ ("Beside the numbers of the preset “%s”, which are of its guide's network and card: %s."),
-        self->preset, numbers);
+    text = g_strdup_printf (_ ("Compared with the numbers of the preset “%s”, measured on its "
+                               "guide's network and card: %s."),
+                            self->preset, numbers);
   gtk_label_set_text (GTK_LABEL (self->guide), text ? text : "");
   gtk_widget_set_visible (self->guide, text != NULL);
 }

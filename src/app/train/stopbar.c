@@ -74,11 +74,10 @@ dyno_stop_bar_init (DynoStopBar *self)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
   gtk_info_bar_set_message_type (bar, GTK_MESSAGE_QUESTION);
   gtk_container_add (GTK_CONTAINER (box), new_label (_ ("Stop the run?"), "bar-title"));
-  gtk_container_add (
-      GTK_CONTAINER (box),
-      new_label (_ ("Saving keeps the weights and a checkpoint to go on from. Discarding keeps "
-                    "only what was saved before."),
-                 "bar-text"));
+  gtk_container_add (GTK_CONTAINER (box),
+                     new_label (_ ("Saving keeps the weights and a checkpoint to resume from. "
+                                   "Discarding keeps only what was saved before."),
+                                "bar-text"));
   self->always = gtk_check_button_new_with_label (_ ("Do the same from now on"));
   gtk_container_add (GTK_CONTAINER (box), self->always);
   gtk_container_add (GTK_CONTAINER (gtk_info_bar_get_content_area (bar)), box);

@@ -9,8 +9,8 @@ dyno_accuracy_form_describe_earlier (const DynoAccuracyProspect *prospect)
   dyno_metric_find (prospect->metric, &metric);
   g_autofree char *label = dyno_metric_get_label (&metric);
   /* Translators: a metric: "Goes on with the search of Accuracy, which has 14 trials" */
-  return g_strdup_printf (ngettext ("Goes on with the search of %s, which has %u trial",
-                                    "Goes on with the search of %s, which has %u trials",
+  return g_strdup_printf (ngettext ("Resumes the search of %s, which has %u trial",
+                                    "Resumes the search of %s, which has %u trials",
                                     prospect->n_trials),
                           label, prospect->n_trials);
 }
