@@ -200,9 +200,10 @@ dyno_application_open (GApplication *application, GFile **files, int n_files, co
 static int
 leave_without_server (Display *display)
 {
-  g_printerr ("%s\n",
-              _ ("dyno: the X server has closed the connection, and the window with it; the last "
-                 "checkpoint of a run that was in progress is kept: dynoctl train --resume FOLDER"));
+  g_printerr (
+      "%s\n",
+      _ ("dyno: the X server has closed the connection, and the window with it; the last "
+         "checkpoint of a run that was in progress is kept: dynoctl train --resume FOLDER"));
   _exit (EXIT_FAILURE);
 }
 #endif

@@ -74,7 +74,7 @@ void dyno_window_add_actions (DynoWindow *self);
 void dyno_window_add_file_actions (DynoWindow *self);
 void dyno_window_take_drops (DynoWindow *self);
 /* Shows a toast about a file that was written. */
-void dyno_window_tell_exported (DynoWindow *self, const char *path);
+void dyno_window_show_exported (DynoWindow *self, const char *path);
 void dyno_window_open_settings (DynoWindow *self, const char *path);
 /* Whether a path is a settings file, by its name: a key file or Dyno's JSON. */
 gboolean dyno_is_settings_file (const char *path);

@@ -545,7 +545,7 @@ dyno_window_init (DynoWindow *self)
   self->paths = dyno_path_check_new ();
   self->monitor = dyno_run_monitor_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
-  dyno_status_page_speak (self->train_empty);
+  dyno_status_page_announce (self->train_empty);
   dyno_widget_set_accessible_name (GTK_WIDGET (self), _ ("Dyno"));
   dyno_window_add_actions (self);
   dyno_window_add_file_actions (self);
@@ -580,7 +580,7 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->runs_page, "taken", G_CALLBACK (run_taken), self);
   g_signal_connect (self->runs_page, "start", G_CALLBACK (run_asked), self);
   g_signal_connect (self->runs_page, "queued", G_CALLBACK (jobs_queued), self);
-  g_signal_connect_swapped (self->runs_page, "exported", G_CALLBACK (dyno_window_tell_exported),
+  g_signal_connect_swapped (self->runs_page, "exported", G_CALLBACK (dyno_window_show_exported),
                             self);
   g_signal_connect (self->tune_page, "not-kept", G_CALLBACK (search_not_kept), self);
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);

@@ -131,7 +131,7 @@ open_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer da
 }
 
 void
-dyno_window_tell_exported (DynoWindow *self, const char *path)
+dyno_window_show_exported (DynoWindow *self, const char *path)
 {
   g_autofree char *name = g_filename_display_basename (path);
   /* Translators: a file's name */
@@ -147,7 +147,7 @@ export_done (const char *path, const GError *error, gpointer data)
     dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar),
                                _ ("The settings were not exported"), error);
   else
-    dyno_window_tell_exported (self, path);
+    dyno_window_show_exported (self, path);
 }
 
 static void
@@ -175,7 +175,7 @@ curves_written (DynoWindow *self, const char *path, const GError *error)
     dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"),
                                error);
   else
-    dyno_window_tell_exported (self, path);
+    dyno_window_show_exported (self, path);
 }
 
 static void

@@ -116,7 +116,7 @@ print_lists (const DynoDiagnosis *d)
 {
   for (guint check = 0; check < DYNO_N_CHECKS; check++)
     {
-      gboolean told = FALSE;
+      gboolean reported = FALSE;
 
       for (guint i = 0; i < d->findings->len; i++)
         {
@@ -124,12 +124,12 @@ print_lists (const DynoDiagnosis *d)
 
           if ((guint) finding->check != check)
             continue;
-          if (!told)
+          if (!reported)
             {
               dyno_out_line ("%s", "");
               dyno_out_line ("%s", titles[check]);
             }
-          told = TRUE;
+          reported = TRUE;
           print_finding (finding);
         }
     }
@@ -164,7 +164,7 @@ print_text (const DynoDiagnosis *d)
 }
 
 void
-dyno_diagnosis_say (const DynoDiagnosis *d)
+dyno_diagnosis_print (const DynoDiagnosis *d)
 {
   const DynoFinding *worst = NULL;
 
@@ -191,8 +191,8 @@ dyno_diagnosis_print_event (const DynoDiagnosis *d)
 }
 
 void
-dyno_diagnosis_say_before (const DynoJob *job, const DynoDatasetInfo *info,
-                           const DynoDeviceInfo *device, const DynoJobPlan *plan)
+dyno_diagnosis_print_before (const DynoJob *job, const DynoDatasetInfo *info,
+                             const DynoDeviceInfo *device, const DynoJobPlan *plan)
 {
   g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
   g_autoptr (DynoDiagnosis) d = NULL;

@@ -4,8 +4,8 @@
 #include <math.h>
 
 void
-dyno_expected_say (const DynoCliJob *cli_job, const DynoRunStatus *status,
-                   const DynoDiagnosisInput *input)
+dyno_expected_print (const DynoCliJob *cli_job, const DynoRunStatus *status,
+                     const DynoDiagnosisInput *input)
 {
   double measured[DYNO_PRESET_N_QUANTITIES];
   DynoPresetRange expected[DYNO_PRESET_N_QUANTITIES];

@@ -154,7 +154,7 @@ open_dataset (const Options *o, const DynoJob *job)
 
 /* JSON has no comments: settings that are not in the file are listed here. */
 static void
-say_left_out (const Options *o, const DynoExporter *exporter, const DynoExportContext *context)
+print_left_out (const Options *o, const DynoExporter *exporter, const DynoExportContext *context)
 {
   g_auto (GStrv) list = dyno_exporter_list_left_out (exporter, context);
   g_autofree char *all = g_strjoinv ("; ", list);
@@ -200,7 +200,7 @@ export_settings (const Options *o, const DynoExporter *exporter)
       g_autofree char *text = exporter->write (&context);
       dyno_out_text (text);
     }
-  say_left_out (o, exporter, &context);
+  print_left_out (o, exporter, &context);
   return DYNO_EXIT_OK;
 }
 

@@ -80,7 +80,7 @@ dyno_cli_job_get_preset_use (const DynoCliJob *cli_job)
 }
 
 void
-dyno_cli_job_say_preset (const char *command, const DynoCliJob *cli_job)
+dyno_cli_job_print_preset (const char *command, const DynoCliJob *cli_job)
 {
   for (guint i = 0; cli_job->preset_notes && cli_job->preset_notes[i]; i++)
     dyno_error_line ("%s: %s", command, cli_job->preset_notes[i]);
@@ -229,7 +229,7 @@ dyno_cli_set_weights (DynoJob *job, const char *weights)
 
 #define STUCK_US G_USEC_PER_SEC /* after a signal: an opening that takes longer hangs */
 /* a long scan is reported after the first second, and then this often */
-#define TOLD_US (5 * G_USEC_PER_SEC)
+#define PRINTED_US (5 * G_USEC_PER_SEC)
 
 /* Read and written under the lock.  A caller that gives up leaves the struct to the thread, which
  * may never end. */
@@ -277,7 +277,7 @@ open_main (gpointer data)
 static gboolean
 wait_for_opening (Opening *o, const char *command)
 {
-  gint64 signalled_us = 0, tell_us = g_get_monotonic_time () + STUCK_US;
+  gint64 signalled_us = 0, print_us = g_get_monotonic_time () + STUCK_US;
   gboolean over;
 
   g_mutex_lock (&o->lock);
@@ -286,11 +286,11 @@ wait_for_opening (Opening *o, const char *command)
       g_cond_wait_until (&o->ended, &o->lock, g_get_monotonic_time () + STUCK_US / 10);
       if (signalled_us == 0 && dyno_signals_get ())
         signalled_us = g_get_monotonic_time ();
-      if (command && !o->over && signalled_us == 0 && g_get_monotonic_time () >= tell_us)
+      if (command && !o->over && signalled_us == 0 && g_get_monotonic_time () >= print_us)
         {
           dyno_error_line ("%s: reading the data set, %" G_GUINT64_FORMAT " %s found so far",
                            command, o->found, dyno_plural (o->found, "sample", "samples"));
-          tell_us = g_get_monotonic_time () + TOLD_US;
+          print_us = g_get_monotonic_time () + PRINTED_US;
         }
     }
   over = o->over;

@@ -45,7 +45,7 @@ typedef struct {
 /* The facts about the job that its preset depends on; the pointers in it are the job's. */
 DynoPresetUse dyno_cli_job_get_preset_use (const DynoCliJob *cli_job);
 /* Prints the notes of the preset on standard error. */
-void dyno_cli_job_say_preset (const char *command, const DynoCliJob *cli_job);
+void dyno_cli_job_print_preset (const char *command, const DynoCliJob *cli_job);
 void dyno_cli_job_clear (DynoCliJob *cli_job);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 

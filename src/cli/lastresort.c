@@ -16,7 +16,7 @@
 #define STACK_BYTES (64 * 1024)
 
 static void
-say (const char *text)
+write_text (const char *text)
 {
   G_GNUC_UNUSED gssize n = write (STDERR_FILENO, text, strlen (text));
 }
@@ -24,10 +24,11 @@ say (const char *text)
 static void
 leave (const char *who)
 {
-  say ("dynoctl: out of memory: ");
-  say (who);
-  say ("; what was saved before is whole.  Raise the limit of the process (ulimit -v), close other "
-       "programs, or use a smaller batch and fewer workers\n");
+  write_text ("dynoctl: out of memory: ");
+  write_text (who);
+  write_text (
+      "; what was saved before is whole.  Raise the limit of the process (ulimit -v), close other "
+      "programs, or use a smaller batch and fewer workers\n");
   _exit (DYNO_EXIT_MEMORY);
 }
 

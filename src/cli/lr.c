@@ -143,28 +143,28 @@ write_files (const Test *test, const DynoLrCurve *curve, const DynoLrSuggestion 
 }
 
 static void
-say (Test *test, const DynoLrCurve *curve, const DynoLrSuggestion *s)
+print_result (Test *test, const DynoLrCurve *curve, const DynoLrSuggestion *s)
 {
   DynoProgress *progress = &test->progress;
   guint n = curve->points->len;
   g_autofree char *seconds = dyno_text_duration (curve->seconds);
 
   if (curve->end == DYNO_LR_END_DIVERGED)
-    dyno_progress_say (progress, "diverged at %.2g, step %u of %u, in %s",
-                       g_array_index (curve->points, DynoLrPoint, n - 1).lr, n, curve->steps,
-                       seconds);
+    dyno_progress_print (progress, "diverged at %.2g, step %u of %u, in %s",
+                         g_array_index (curve->points, DynoLrPoint, n - 1).lr, n, curve->steps,
+                         seconds);
   else
-    dyno_progress_say (progress, "step %u of %u in %s", n, curve->steps, seconds);
+    dyno_progress_print (progress, "step %u of %u in %s", n, curve->steps, seconds);
   if (curve->fewer)
-    dyno_progress_say (progress,
-                       "as many steps as fit into the time (%u); --minutes makes room for %d",
-                       curve->steps, DYNO_LR_TEST_STEPS);
+    dyno_progress_print (progress,
+                         "as many steps as fit into the time (%u); --minutes makes room for %d",
+                         curve->steps, DYNO_LR_TEST_STEPS);
   if (s->note)
-    dyno_progress_say (progress, "%s", s->note);
+    dyno_progress_print (progress, "%s", s->note);
   if (test->out && n > 0)
-    dyno_progress_say (progress, "in %s: %s, %s", test->out, DYNO_LR_CSV, DYNO_LR_SVG);
+    dyno_progress_print (progress, "in %s: %s, %s", test->out, DYNO_LR_CSV, DYNO_LR_SVG);
   if (isfinite (s->lr))
-    dyno_progress_say (progress, "%s", s->text);
+    dyno_progress_print (progress, "%s", s->text);
 }
 
 /* Writes and prints the measurements, however the test ended. */
@@ -181,7 +181,7 @@ finish (Test *test, const DynoLrCurve *curve)
     return dyno_cli_fail (g_steal_pointer (&error), test->options->json);
   if (test->options->json)
     print_suggestion (test, curve, &s);
-  say (test, curve, &s);
+  print_result (test, curve, &s);
   dyno_out_flush ();
   if (signal_number)
     {
@@ -274,7 +274,7 @@ dyno_verb_lr (int argc, char **argv)
   if (code != DYNO_EXIT_OK)
     return code;
   if (!quiet)
-    dyno_cli_job_say_preset (argv[0], &cli_job);
+    dyno_cli_job_print_preset (argv[0], &cli_job);
   return run (&(Test){ .command = argv[0],
                        .options = &options,
                        .cli_job = &cli_job,

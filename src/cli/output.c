@@ -14,7 +14,7 @@
 
 static int problem;      /* errno of the first write that failed */
 static char *last_error; /* the last line on standard error */
-static gboolean error_told, muted;
+static gboolean error_printed, muted;
 
 void
 dyno_out_init (void)
@@ -86,7 +86,7 @@ dyno_out_line (const char *format, ...)
   put ("\n");
 }
 
-static G_GNUC_PRINTF (1, 0) char *say_error (const char *format, va_list arguments)
+static G_GNUC_PRINTF (1, 0) char *print_error_text (const char *format, va_list arguments)
 {
   char *text = g_strdup_vprintf (format, arguments);
   g_autofree char *shown = dyno_text_visible (text);
@@ -104,7 +104,7 @@ dyno_error_line (const char *format, ...)
 
   g_free (last_error);
   va_start (arguments, format);
-  last_error = say_error (format, arguments);
+  last_error = print_error_text (format, arguments);
   va_end (arguments);
 }
 
@@ -114,7 +114,7 @@ dyno_error_hint (const char *format, ...)
   va_list arguments;
 
   va_start (arguments, format);
-  g_free (say_error (format, arguments));
+  g_free (print_error_text (format, arguments));
   va_end (arguments);
 }
 
@@ -137,7 +137,7 @@ dyno_out_error_event (const char *text, int code)
 {
   DynoJson line;
 
-  error_told = TRUE;
+  error_printed = TRUE;
   dyno_json_init (&line, 0);
   dyno_json_begin_object (&line, NULL);
   dyno_json_string (&line, "event", "error");
@@ -151,7 +151,7 @@ dyno_out_error_event (const char *text, int code)
 void
 dyno_out_missing_error_event (int code)
 {
-  if (!error_told)
+  if (!error_printed)
     dyno_out_error_event (last_error ? last_error : "", code);
 }
 

@@ -294,7 +294,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
     print_estimate (job, estimate);
   if (ranks)
     print_ranks (ranks);
-  dyno_diagnosis_say_before (job, info, &cli_job->device, plan);
+  dyno_diagnosis_print_before (job, info, &cli_job->device, plan);
 }
 
 /* Estimates from the history of runs; without a history no time is given. */

@@ -54,7 +54,7 @@ dyno_progress_clear (DynoProgress *progress)
 }
 
 void
-dyno_progress_say (DynoProgress *progress, const char *format, ...)
+dyno_progress_print (DynoProgress *progress, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *text = NULL;
@@ -128,7 +128,7 @@ set_latest (DynoProgress *progress, const char *text)
     return;
   g_strlcpy (progress->latest, text, sizeof progress->latest);
   progress->news_us = g_get_monotonic_time ();
-  progress->told = FALSE;
+  progress->reported = FALSE;
 }
 
 void
@@ -139,11 +139,11 @@ dyno_progress_tick (DynoProgress *progress)
   if (progress->terminal || !is_due (progress))
     return;
   since = dyno_text_duration ((double) (g_get_monotonic_time () - progress->news_us) / 1e6);
-  if (progress->told)
-    dyno_progress_say (progress, "%s  (for %s)", progress->latest, since);
+  if (progress->reported)
+    dyno_progress_print (progress, "%s  (for %s)", progress->latest, since);
   else
-    dyno_progress_say (progress, "%s", progress->latest);
-  progress->told = TRUE;
+    dyno_progress_print (progress, "%s", progress->latest);
+  progress->reported = TRUE;
 }
 
 void
@@ -169,22 +169,22 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, guint ranks, con
                   *budget = dyno_amount_bytes (plan->budget_bytes, " ");
   g_autofree char *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
 
-  dyno_progress_say (progress, "%s (%s parameters) on %s%s", job->model, parameters,
-                     event->plan.device, event->plan.software_device ? " (software, slow)" : "");
-  dyno_progress_say (
+  dyno_progress_print (progress, "%s (%s parameters) on %s%s", job->model, parameters,
+                       event->plan.device, event->plan.software_device ? " (software, slow)" : "");
+  dyno_progress_print (
       progress, "%s: %" G_GUINT64_FORMAT " %s to train, %" G_GUINT64_FORMAT " to validate",
       job->data, event->plan.n_train, dyno_plural (event->plan.n_train, "sample", "samples"),
       event->plan.n_validation);
-  dyno_progress_say (progress,
-                     "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT
-                     " worker%s; device memory %s of %s",
-                     job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
-                     job->settings.workers, job->settings.workers == 1 ? "" : "s", total, budget);
+  dyno_progress_print (progress,
+                       "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT
+                       " worker%s; device memory %s of %s",
+                       job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
+                       job->settings.workers, job->settings.workers == 1 ? "" : "s", total, budget);
   if (ranks > 1)
-    dyno_progress_say (progress, "%u ranks, each with that: a step is of %" G_GINT64_FORMAT " %s",
-                       ranks, job->settings.batch_size * job->settings.accumulate * ranks,
-                       dyno_plural (job->settings.batch_size * job->settings.accumulate * ranks,
-                                    "sample", "samples"));
+    dyno_progress_print (progress, "%u ranks, each with that: a step is of %" G_GINT64_FORMAT " %s",
+                         ranks, job->settings.batch_size * job->settings.accumulate * ranks,
+                         dyno_plural (job->settings.batch_size * job->settings.accumulate * ranks,
+                                      "sample", "samples"));
 }
 
 void
@@ -321,5 +321,5 @@ dyno_progress_epoch (DynoProgress *progress)
     }
   g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0,
                           epoch->samples_per_s, seconds);
-  dyno_progress_say (progress, "%s", line->str);
+  dyno_progress_print (progress, "%s", line->str);
 }

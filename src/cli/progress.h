@@ -12,7 +12,7 @@ typedef struct {
   gboolean shown;    /* the last line is a bar */
   gint64 last_us;    /* when the bar or a plain line was last written */
   gint64 news_us;    /* when "latest" was set */
-  gboolean told;     /* "latest" was written */
+  gboolean reported; /* "latest" was written */
   char latest[256];  /* text of the next plain line */
   DynoRunView *view; /* of the run; borrowed */
 } DynoProgress;
@@ -32,7 +32,7 @@ char *dyno_text_metric_number (const DynoMetricInfo *metric, double value); /* "
 void dyno_progress_show (DynoProgress *progress, const char *head, double fraction,
                          const char *tail);
 /* Prints a line of text; the bar is removed first. */
-void dyno_progress_say (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void dyno_progress_print (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_progress_clear (DynoProgress *progress); /* removes the bar */
 /* To be called a few times per second: without a terminal it prints a line if nothing was printed
  * for some seconds. */

@@ -57,7 +57,7 @@ typedef struct {
   int error_code;            /* exit code of an error that was printed already; 0: none */
   char *checkpoint;          /* the last saved one */
   int signal_number;         /* the signal that stopped the run */
-  gboolean place_told;
+  gboolean place_printed;
   gboolean is_idle; /* all steps had been done before */
   DynoSessionState end;
 } Run;
@@ -74,11 +74,11 @@ on_plan (Run *run, const DynoEvent *event)
 
       dyno_progress_plan (&run->progress, run->cli_job->job,
                           run->comm ? dyno_comm_get_size (run->comm) : 1, event);
-      if (!run->place_told && folder)
-        dyno_progress_say (&run->progress, "kept in %s", shown);
-      else if (!run->place_told)
-        dyno_progress_say (&run->progress, "nothing is kept (--no-out)");
-      run->place_told = TRUE;
+      if (!run->place_printed && folder)
+        dyno_progress_print (&run->progress, "kept in %s", shown);
+      else if (!run->place_printed)
+        dyno_progress_print (&run->progress, "nothing is kept (--no-out)");
+      run->place_printed = TRUE;
     }
 }
 
@@ -120,13 +120,13 @@ list_unreadable (Run *run, const DynoEvent *event)
 
 /* Repeats, at the end, the warning that was printed when batches were split. */
 static void
-say_parts (Run *run, const DynoEvent *event)
+print_parts (Run *run, const DynoEvent *event)
 {
   if (event->done.parts > 1)
-    dyno_progress_say (&run->progress,
-                       "for want of device memory each batch of %" G_GUINT64_FORMAT
-                       " went through in %u micro-batches",
-                       event->done.batch_size, event->done.parts);
+    dyno_progress_print (&run->progress,
+                         "for want of device memory each batch of %" G_GUINT64_FORMAT
+                         " went through in %u micro-batches",
+                         event->done.batch_size, event->done.parts);
 }
 
 /* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)".  For a
@@ -185,7 +185,7 @@ on_done (Run *run, const DynoEvent *event)
   if (run->options->options.json)
     dyno_train_print_done (table, selecting, status->run_rate, event);
   else if (run->is_idle)
-    dyno_progress_say (&run->progress, "already done: nothing was changed");
+    dyno_progress_print (&run->progress, "already done: nothing was changed");
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *best =
@@ -194,8 +194,8 @@ on_done (Run *run, const DynoEvent *event)
               : NULL;
       g_autofree char *words = describe_end (run, event, best, status->run_rate);
 
-      dyno_progress_say (&run->progress, "%s", words);
-      say_parts (run, event);
+      dyno_progress_print (&run->progress, "%s", words);
+      print_parts (run, event);
     }
 }
 
@@ -223,7 +223,7 @@ name_rank (Run *run)
 }
 
 static int
-say_error (Run *run)
+print_error_text (Run *run)
 {
   dyno_ranks_choose_speaker (run->comm);
   dyno_progress_clear (&run->progress);
@@ -240,7 +240,7 @@ on_error (Run *run, const GError *error)
     return;
   run->error = g_error_copy (error);
   if (error->domain == DYNO_COMM_ERROR)
-    run->error_code = say_error (run);
+    run->error_code = print_error_text (run);
   dyno_out_flush ();
 }
 
@@ -366,7 +366,7 @@ finish (Run *run)
   if (run->error_code)
     return run->error_code;
   if (run->error)
-    return say_error (run);
+    return print_error_text (run);
   dyno_ranks_choose_speaker (run->comm);
   if (run->end == DYNO_SESSION_FAILED)
     return DYNO_EXIT_FAILURE;
@@ -424,7 +424,7 @@ train (const char *command, const TrainOptions *options, const DynoCliJob *cli_j
   int code;
 
   if (!options->quiet)
-    dyno_cli_job_say_preset (command, cli_job);
+    dyno_cli_job_print_preset (command, cli_job);
   run.view = dyno_run_view_new (FALSE);
   run.input = input;
   dyno_diagnosis_input_init (input);
@@ -452,9 +452,9 @@ train (const char *command, const TrainOptions *options, const DynoCliJob *cli_j
     dyno_fold_table_take (results, (guint) job->settings.data_fold,
                           dyno_session_get_metrics (session), run.best_epoch);
   if (diagnosis && !options->options.json && !options->quiet)
-    dyno_expected_say (cli_job, dyno_run_view_get_status (run.view), input);
+    dyno_expected_print (cli_job, dyno_run_view_get_status (run.view), input);
   if (diagnosis && !options->options.json && !options->quiet && is_worth_a_line (input, diagnosis))
-    dyno_diagnosis_say (diagnosis);
+    dyno_diagnosis_print (diagnosis);
   dyno_run_view_free (run.view);
   g_clear_error (&run.error);
   g_free (run.checkpoint);

@@ -30,7 +30,7 @@ typedef struct {
   DynoProgress progress;
   GHashTable *warned;         /* texts already printed: each trial may repeat a warning */
   const DynoAccuracyRun *run; /* the current run */
-  gboolean headed, stop_told;
+  gboolean headed, stop_printed;
 } Search;
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -60,10 +60,10 @@ print_run (Search *search, const DynoAccuracyResult *result, const DynoAccuracyR
                   *settings = dyno_param_space_describe (&search->space, &run->settings);
 
   if (!search->headed)
-    dyno_progress_say (&search->progress, "%5s  %-5s  %6s  %6s  %9s  %9s  %8s  %s", "trial", "rung",
-                       "epochs", "seed", result->metric.name, "best", "time", "settings");
+    dyno_progress_print (&search->progress, "%5s  %-5s  %6s  %6s  %9s  %9s  %8s  %s", "trial",
+                         "rung", "epochs", "seed", result->metric.name, "best", "time", "settings");
   search->headed = TRUE;
-  dyno_progress_say (
+  dyno_progress_print (
       &search->progress,
       "%5u  %-5s  %6" G_GUINT64_FORMAT "  %6" G_GUINT64_FORMAT "  %9s  %9s  %8s  %s%s%s",
       run->trial, stage, run->epochs, run->seed, value, best, seconds,
@@ -205,11 +205,11 @@ print_best (Search *search, const DynoAccuracyResult *r)
                                      : dyno_param_space_describe (&search->space, &t->settings),
                       NULL);
     }
-  dyno_progress_say (&search->progress, "%s", "");
+  dyno_progress_print (&search->progress, "%s", "");
   dyno_table_print (table);
   if (importance)
-    dyno_progress_say (&search->progress, "the values go along with: %s", importance);
-  dyno_progress_say (&search->progress, "%s", r->text);
+    dyno_progress_print (&search->progress, "the values go along with: %s", importance);
+  dyno_progress_print (&search->progress, "%s", r->text);
 }
 
 /* --- what the search reports ------------------------------------------------------------------ */
@@ -248,9 +248,9 @@ on_event (const DynoEvent *event, gpointer data)
 {
   Search *search = data;
 
-  if (dyno_signals_get () && !search->stop_told)
+  if (dyno_signals_get () && !search->stop_printed)
     {
-      search->stop_told = TRUE;
+      search->stop_printed = TRUE;
       dyno_progress_clear (&search->progress);
       dyno_error_line ("%s: finishing the step and saving; what was measured is kept; once more "
                        "ends at once",
@@ -391,7 +391,7 @@ dyno_tune_accuracy (const DynoTuneAccuracy *tune)
   search.file = dyno_accuracy_file_new (path, tune->cli_job->job, search.metric.name,
                                         tune->cli_job->device.name, tune->record != NULL);
   if (!tune->quiet)
-    dyno_cli_job_say_preset (tune->command, tune->cli_job);
+    dyno_cli_job_print_preset (tune->command, tune->cli_job);
   dyno_param_space_init (&search.space, tune->cli_job->job, info);
   dyno_progress_init (&search.progress, NULL, tune->quiet || tune->options->json);
   code = run (&search);

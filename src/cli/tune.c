@@ -45,8 +45,9 @@ static void
 print_head (Search *search)
 {
   if (!search->headed)
-    dyno_progress_say (&search->progress, "%3s  %-9s  %10s  %10s  %8s  %9s  %-9s  %s", "", "stage",
-                       "samples/s", "predicted", "data ms", "VRAM", "outcome", "settings");
+    dyno_progress_print (&search->progress, "%3s  %-9s  %10s  %10s  %8s  %9s  %-9s  %s", "",
+                         "stage", "samples/s", "predicted", "data ms", "VRAM", "outcome",
+                         "settings");
   search->headed = TRUE;
 }
 
@@ -73,10 +74,10 @@ print_trial (Search *search, const DynoTrial *trial)
                   *settings = dyno_trial_describe (&trial->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3u  %-9s  %10s  %10s  %8s  %9s  %-9s  %s%s%s",
-                     trial->number, dyno_trial_stage_text (trial->stage), rate, predicted, wait,
-                     vram, dyno_trial_outcome_class (trial->outcome), settings,
-                     trial->text ? ": " : "", trial->text ? trial->text : "");
+  dyno_progress_print (&search->progress, "%3u  %-9s  %10s  %10s  %8s  %9s  %-9s  %s%s%s",
+                       trial->number, dyno_trial_stage_text (trial->stage), rate, predicted, wait,
+                       vram, dyno_trial_outcome_class (trial->outcome), settings,
+                       trial->text ? ": " : "", trial->text ? trial->text : "");
 }
 
 static void
@@ -86,10 +87,10 @@ print_ceiling (Search *search, const DynoCeiling *ceiling)
                   *settings = dyno_trial_describe (&ceiling->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3s  %-9s  %10s  %10s  %8s  %9s  %-9s  %s%s%s", "",
-                     dyno_ceiling_name (ceiling->of), rate, "", "", vram,
-                     dyno_trial_outcome_class (ceiling->outcome), settings,
-                     ceiling->text ? ": " : "", ceiling->text ? ceiling->text : "");
+  dyno_progress_print (&search->progress, "%3s  %-9s  %10s  %10s  %8s  %9s  %-9s  %s%s%s", "",
+                       dyno_ceiling_name (ceiling->of), rate, "", "", vram,
+                       dyno_trial_outcome_class (ceiling->outcome), settings,
+                       ceiling->text ? ": " : "", ceiling->text ? ceiling->text : "");
 }
 
 static void
@@ -175,18 +176,18 @@ print_best (Search *search, const DynoTuneResult *result)
                   *low = dyno_amount_rate (result->best.low),
                   *high = dyno_amount_rate (result->best.high);
 
-  dyno_progress_say (&search->progress, "%s", "");
-  dyno_progress_say (&search->progress, "%s: %s: %s samples/s (%s to %s)",
-                     !result->proven && result->keep_today
-                         ? "your present settings stay, not proven"
-                     : !result->proven    ? "best so far, not proven"
-                     : result->keep_today ? "best, proven: your present settings"
-                                          : "best, proven",
-                     settings, rate, low, high);
+  dyno_progress_print (&search->progress, "%s", "");
+  dyno_progress_print (&search->progress, "%s: %s: %s samples/s (%s to %s)",
+                       !result->proven && result->keep_today
+                           ? "your present settings stay, not proven"
+                       : !result->proven    ? "best so far, not proven"
+                       : result->keep_today ? "best, proven: your present settings"
+                                            : "best, proven",
+                       settings, rate, low, high);
   for (guint i = 0; result->reasons[i]; i++)
-    dyno_progress_say (&search->progress, "%s", result->reasons[i]);
+    dyno_progress_print (&search->progress, "%s", result->reasons[i]);
   if (gains)
-    dyno_progress_say (&search->progress, "%s", gains);
+    dyno_progress_print (&search->progress, "%s", gains);
 }
 
 static void
@@ -220,7 +221,7 @@ on_event (Search *search, const DynoTuneEvent *event)
       break;
     case DYNO_TUNE_EVENT_NOTE:
       if (!json)
-        dyno_progress_say (&search->progress, "%s", event->text);
+        dyno_progress_print (&search->progress, "%s", event->text);
       break;
     case DYNO_TUNE_EVENT_ERROR:
       keep_error (search, g_error_copy (event->error));
@@ -521,7 +522,7 @@ dyno_verb_tune (int argc, char **argv)
         return code;
     }
   if (!quiet)
-    dyno_cli_job_say_preset (argv[0], &cli_job);
+    dyno_cli_job_print_preset (argv[0], &cli_job);
   search = (Search){ .command = argv[0],
                      .options = &options,
                      .cli_job = &cli_job,

@@ -24,7 +24,7 @@ read_number (const char *variable)
  * but no step.  PMIX_RANK and PMIX_NAMESPACE come without a number where a step or a program is a
  * process of its own. */
 static gboolean
-tells_several (void)
+names_several (void)
 {
   static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
                                        "SLURM_STEP_NUM_TASKS" };
@@ -110,5 +110,5 @@ is_rank_of_another (void)
 gboolean
 dyno_comm_is_launched (void)
 {
-  return tells_several () && !is_rank_of_another ();
+  return names_several () && !is_rank_of_another ();
 }

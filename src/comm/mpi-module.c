@@ -156,7 +156,7 @@ pause_for_work (Mpi *mpi)
 static void
 serve (Mpi *mpi)
 {
-  gboolean said_goodbye = FALSE;
+  gboolean sent_goodbye = FALSE;
 
   while (!mpi->found_failure)
     {
@@ -167,9 +167,9 @@ serve (Mpi *mpi)
         dyno_mpi_watch (mpi);
       if (leaving && !mpi->found_failure && !dyno_mpi_is_busy (mpi))
         {
-          if (!said_goodbye)
-            dyno_mpi_say_goodbye (mpi);
-          said_goodbye = TRUE;
+          if (!sent_goodbye)
+            dyno_mpi_send_goodbye (mpi);
+          sent_goodbye = TRUE;
           if (dyno_mpi_all_left (mpi))
             break;
         }
@@ -182,7 +182,7 @@ end_mpi (Mpi *mpi)
 {
   if (mpi->found_failure)
     {
-      dyno_mpi_tell_failure (mpi);
+      dyno_mpi_send_failure (mpi);
       return;
     }
   MPI_Cancel (&mpi->receiving);
@@ -318,7 +318,7 @@ static void
 abort_all (DynoComm *comm, DynoCommFate fate, const char *reason)
 {
   Mpi *mpi = (Mpi *) comm;
-  gint64 deadline = g_get_monotonic_time () + 2 * TELL_US;
+  gint64 deadline = g_get_monotonic_time () + 2 * NOTIFY_US;
   G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&mpi->mutex);
 
   if (!mpi->abort_reason)
@@ -364,7 +364,7 @@ let_speaker_go (Mpi *mpi)
 
   if (!mpi->failure || mpi->parent.rank == speaker)
     return;
-  poll (&process, process.fd >= 0, process.fd >= 0 ? SPEAK_US / 1000 : TELL_US / 1000);
+  poll (&process, process.fd >= 0, process.fd >= 0 ? REPORT_US / 1000 : NOTIFY_US / 1000);
   g_usleep (NOTICED_US);
 }
 

@@ -29,9 +29,9 @@ enum {
   BEAT_US = 500 * 1000,     /* interval at which a rank reports that it is alive */
   SILENCE_US = 6 * 1000000, /* silence after which a rank counts as lost */
   SLOW_US = 5 * 1000000,    /* time after which rank 0 names the ranks that it waits for */
-  TELL_US = 1000000,        /* longest wait for the notes to the other ranks about a failure */
+  NOTIFY_US = 1000000,      /* longest wait for the notes to the other ranks about a failure */
   /* longest wait until the rank that reports to people has ended, and then */
-  SPEAK_US = 5 * 1000000,
+  REPORT_US = 5 * 1000000,
   NOTICED_US = 100 * 1000, /* until mpirun has seen that end */
   JOIN_US = 60 * 1000000,  /* longest wait until all ranks have joined */
   LEAVE_US = 10 * 1000000, /* longest wait until all ranks have left */
@@ -161,9 +161,9 @@ gboolean dyno_mpi_shared_move (Mpi *mpi, Piece *piece, gboolean *ended);
 /* mpi-watch.c: the notes, and the check that the other ranks are alive. */
 void dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes);
 void dyno_mpi_watch (Mpi *mpi);
-void dyno_mpi_say_goodbye (Mpi *mpi);
+void dyno_mpi_send_goodbye (Mpi *mpi);
 gboolean dyno_mpi_all_left (const Mpi *mpi);
-void dyno_mpi_tell_failure (Mpi *mpi);
+void dyno_mpi_send_failure (Mpi *mpi);
 void dyno_mpi_watch_clear (Mpi *mpi);
 
 /* Remembers the first failure; the thread then reports it to all ranks.  lose: the failed rank

@@ -295,23 +295,23 @@ dyno_mpi_watch (Mpi *mpi)
 static void
 send_to_all (Mpi *mpi, const Note *note, guint without)
 {
-  gint64 deadline = g_get_monotonic_time () + TELL_US;
-  guint8 *told = g_newa (guint8, mpi->parent.size);
+  gint64 deadline = g_get_monotonic_time () + NOTIFY_US;
+  guint8 *reported = g_newa (guint8, mpi->parent.size);
   guint left = 0;
 
-  memset (told, 0, mpi->parent.size);
+  memset (reported, 0, mpi->parent.size);
   do
     {
       left = 0;
       for (guint r = 0; r < mpi->parent.size; r++)
         {
-          if (r == mpi->parent.rank || r == without || told[r] == 2)
+          if (r == mpi->parent.rank || r == without || reported[r] == 2)
             continue;
-          if (told[r] == 0)
-            told[r] = send_note (mpi, r, note);
+          if (reported[r] == 0)
+            reported[r] = send_note (mpi, r, note);
           else if (may_send (&mpi->peers[r]))
-            told[r] = 2;
-          left += told[r] != 2;
+            reported[r] = 2;
+          left += reported[r] != 2;
         }
       if (left > 0)
         g_usleep (100);
@@ -320,7 +320,7 @@ send_to_all (Mpi *mpi, const Note *note, guint without)
 }
 
 void
-dyno_mpi_tell_failure (Mpi *mpi)
+dyno_mpi_send_failure (Mpi *mpi)
 {
   Note note = {
     .kind = NOTE_ABORT, .rank = mpi->found_rank, .fate = mpi->found_fate, .begun = count_begun (mpi)
@@ -331,7 +331,7 @@ dyno_mpi_tell_failure (Mpi *mpi)
 }
 
 void
-dyno_mpi_say_goodbye (Mpi *mpi)
+dyno_mpi_send_goodbye (Mpi *mpi)
 {
   Note note = { .kind = NOTE_LEAVES, .begun = count_begun (mpi) };
 

@@ -85,8 +85,8 @@ is_unchecked (const Notes *n, guint32 c)
 
 /* "before “a”, “b” and 3 more after", for the classes of which a condition holds. */
 static void
-say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before,
-             const char *after)
+note_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before,
+              const char *after)
 {
   g_autoptr (GString) text = g_string_new (before);
   guint32 found = 0;
@@ -103,7 +103,7 @@ say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char
 
 /* One wrong byte of labels makes hundreds of classes. */
 static void
-say_gap (Notes *n, DynoDataset *dataset)
+note_gap (Notes *n, DynoDataset *dataset)
 {
   const DynoDatasetInfo *info = n->info;
   g_autofree char *sample = NULL;
@@ -127,7 +127,7 @@ say_gap (Notes *n, DynoDataset *dataset)
 }
 
 static void
-say_uneven (Notes *n)
+note_uneven (Notes *n)
 {
   const guint64 *counts = n->info->class_counts;
   guint32 most = 0, least = G_MAXUINT32;
@@ -152,7 +152,7 @@ say_uneven (Notes *n)
 
 /* Only where that is allowed. */
 static void
-say_single (Notes *n)
+note_single (Notes *n)
 {
   guint32 used = 0;
 
@@ -166,7 +166,7 @@ say_single (Notes *n)
 /* Finds names of classes that differ only in capitals: the first pair, which is most likely a
  * typing error. */
 static void
-say_alike (Notes *n)
+note_alike (Notes *n)
 {
   const DynoDatasetInfo *info = n->info;
   g_autoptr (GHashTable) folded = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -202,7 +202,7 @@ say_alike (Notes *n)
 
 /* A guess that may well be wrong, and the setting that decides it. */
 static void
-say_task (Notes *n)
+note_task (Notes *n)
 {
   const DynoDatasetInfo *info = n->info;
 
@@ -240,7 +240,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
                      dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
   for (guint i = 0; i < dataset->notes->len; i++)
     g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
-  say_task (&n);
+  note_task (&n);
   if (dyno_schema_find_mask (&info->schema))
     {
       if (train && validation && dataset->klass->shows)
@@ -251,13 +251,13 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
           count_shown (dataset, train, n.train);
           count_shown (dataset, validation, n.validation);
         }
-      say_classes (&n, is_empty, _ ("There is no pixel of class "),
-                   _ (": it stays a class, and is never learned"));
-      say_classes (&n, is_untrained, _ ("There is no training sample with pixels of class "),
-                   _ (": all of them validate, none is learned"));
-      say_classes (&n, is_unchecked, _ ("There is no validation sample with pixels of class "),
-                   _ (": the validation does not measure it"));
-      say_alike (&n);
+      note_classes (&n, is_empty, _ ("There is no pixel of class "),
+                    _ (": it stays a class, and is never learned"));
+      note_classes (&n, is_untrained, _ ("There is no training sample with pixels of class "),
+                    _ (": all of them validate, none is learned"));
+      note_classes (&n, is_unchecked, _ ("There is no validation sample with pixels of class "),
+                    _ (": the validation does not measure it"));
+      note_alike (&n);
     }
   else if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)
     {
@@ -270,17 +270,18 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
           count_labels (dataset, validation, n.validation);
         }
       find_gap (&n);
-      say_gap (&n, dataset);
-      say_classes (&n, is_empty, _ ("There is no sample of class "),
-                   _ (": it stays a class, and is never learned"));
-      say_classes (&n, is_untrained, _ ("There is no training sample of class "),
-                   _ (": all its samples validate, none is learned"));
-      say_classes (&n, is_unchecked, _ ("There is no validation sample of class "),
-                   _ (": the accuracy does not measure it; only classes of two samples or more are "
-                      "divided"));
-      say_alike (&n);
-      say_uneven (&n);
-      say_single (&n);
+      note_gap (&n, dataset);
+      note_classes (&n, is_empty, _ ("There is no sample of class "),
+                    _ (": it stays a class, and is never learned"));
+      note_classes (&n, is_untrained, _ ("There is no training sample of class "),
+                    _ (": all its samples validate, none is learned"));
+      note_classes (
+          &n, is_unchecked, _ ("There is no validation sample of class "),
+          _ (": the accuracy does not measure it; only classes of two samples or more are "
+             "divided"));
+      note_alike (&n);
+      note_uneven (&n);
+      note_single (&n);
     }
   g_ptr_array_add (n.notes, NULL);
   return (char **) g_ptr_array_free (n.notes, FALSE);

@@ -30,7 +30,7 @@ typedef struct {
 } Survey;
 
 static void
-say (Survey *s, char *sentence)
+add_note (Survey *s, char *sentence)
 {
   g_ptr_array_add (s->harm, sentence);
 }
@@ -44,7 +44,7 @@ remark (Survey *s, char *sentence)
 /* --- findings from labels and headers --------------------------------------------------------- */
 
 static void
-say_tiny (Survey *s)
+note_tiny (Survey *s)
 {
   g_autoptr (GString) names = g_string_new (NULL);
   guint32 found = 0, used = 0;
@@ -56,14 +56,15 @@ say_tiny (Survey *s)
         g_string_append_printf (names, "%s“%s”", found > 1 ? ", " : "", s->info->class_names[c]);
     }
   if (used == 1)
-    say (s, g_strdup (_ ("All samples are of one class: there are no classes to distinguish")));
+    add_note (s,
+              g_strdup (_ ("All samples are of one class: there are no classes to distinguish")));
   if (found > MAX_NAMED)
     g_string_append_printf (names, _ (" and %u more"), found - MAX_NAMED);
   if (found > 0)
-    say (s,
-         g_strdup_printf (_ ("Fewer than %d samples of class %s: a network hardly learns it, and "
-                             "its accuracy says little"),
-                          TINY, names->str));
+    add_note (
+        s, g_strdup_printf (_ ("Fewer than %d samples of class %s: a network hardly learns it, and "
+                               "its accuracy says little"),
+                            TINY, names->str));
 }
 
 static void
@@ -175,7 +176,7 @@ read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *can
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { NULL };
   DynoBatchSchema schema;
   DynoBatchLayout layout;
-  gint64 told = g_get_monotonic_time ();
+  gint64 reported = g_get_monotonic_time ();
 
   dyno_dataset_get_schema (s->info, s->info->max_width, s->info->max_height, &schema);
   if (!klass->has_files && dyno_batch_layout_init (&layout, &schema, 1, NULL))
@@ -195,9 +196,9 @@ read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *can
 
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
-      if (progress && g_get_monotonic_time () - told >= PROGRESS_US)
+      if (progress && g_get_monotonic_time () - reported >= PROGRESS_US)
         {
-          told = g_get_monotonic_time ();
+          reported = g_get_monotonic_time ();
           progress (i, data);
         }
       if (klass->has_files)
@@ -217,7 +218,7 @@ read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *can
 }
 
 static void
-say_pairs (Survey *s, const Pairs *pairs, const char *what, const char *so)
+note_pairs (Survey *s, const Pairs *pairs, const char *what, const char *so)
 {
   g_autofree char *first = NULL, *second = NULL;
 
@@ -227,26 +228,26 @@ say_pairs (Survey *s, const Pairs *pairs, const char *what, const char *so)
   second = dyno_dataset_describe_sample (s->dataset, pairs->second);
   /* Translators: a number, "samples are the same as another", two samples, "they count more than
    * others" */
-  say (s, g_strdup_printf (_ ("%" PRIu64 " %s, the first: %s, %s; %s"), pairs->n, what, first,
-                           second, so));
+  add_note (s, g_strdup_printf (_ ("%" PRIu64 " %s, the first: %s, %s; %s"), pairs->n, what, first,
+                                second, so));
 }
 
 static void
-say_content (Survey *s)
+note_content (Survey *s)
 {
-  say_pairs (s, &s->mislabelled,
-             ngettext ("sample is the same as one of another class",
-                       "samples are the same as one of another class", (gulong) s->mislabelled.n),
-             _ ("one of the two labels is wrong"));
-  say_pairs (s, &s->leaked,
-             ngettext ("sample is the same in training and in validation",
-                       "samples are the same in training and in validation", (gulong) s->leaked.n),
-             _ ("the validation measures memorised samples"));
-  say_pairs (s, &s->same,
-             ngettext ("sample is the same as another", "samples are the same as another",
-                       (gulong) s->same.n),
-             s->info->has_split ? _ ("they count more than others")
-                                : _ ("some of them are both in training and in validation"));
+  note_pairs (s, &s->mislabelled,
+              ngettext ("sample is the same as one of another class",
+                        "samples are the same as one of another class", (gulong) s->mislabelled.n),
+              _ ("one of the two labels is wrong"));
+  note_pairs (s, &s->leaked,
+              ngettext ("sample is the same in training and in validation",
+                        "samples are the same in training and in validation", (gulong) s->leaked.n),
+              _ ("the validation measures memorised samples"));
+  note_pairs (s, &s->same,
+              ngettext ("sample is the same as another", "samples are the same as another",
+                        (gulong) s->same.n),
+              s->info->has_split ? _ ("they count more than others")
+                                 : _ ("some of them are both in training and in validation"));
   if (s->n_grey > 0)
     remark (
         s, g_strdup_printf (ngettext ("%" PRIu64 " of %" PRIu64
@@ -256,15 +257,15 @@ say_content (Survey *s)
                                       (gulong) s->n_grey),
                             s->n_grey, s->n_images));
   if (s->n_deep > 0)
-    say (s, g_strdup_printf (
-                ngettext ("%" PRIu64 " of %" PRIu64
-                          " images has 16 bits a channel, of which 8 are fed; what differs "
-                          "in the other is not seen: save it as an X.npy of floats",
-                          "%" PRIu64 " of %" PRIu64
-                          " images have 16 bits a channel, of which 8 are fed; what differs "
-                          "in the others is not seen: save them as an X.npy of floats",
-                          (gulong) s->n_deep),
-                s->n_deep, s->n_images));
+    add_note (s, g_strdup_printf (
+                     ngettext ("%" PRIu64 " of %" PRIu64
+                               " images has 16 bits a channel, of which 8 are fed; what differs "
+                               "in the other is not seen: save it as an X.npy of floats",
+                               "%" PRIu64 " of %" PRIu64
+                               " images have 16 bits a channel, of which 8 are fed; what differs "
+                               "in the others is not seen: save them as an X.npy of floats",
+                               (gulong) s->n_deep),
+                     s->n_deep, s->n_images));
   if (s->n_turned > 0)
     remark (s, g_strdup_printf (
                    ngettext ("%" PRIu64 " of %" PRIu64
@@ -324,14 +325,14 @@ dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress 
   gboolean of_files = !info->generated && !info->schema.generated, ok = TRUE;
   gboolean small = most_bytes == 0 || info->size_bytes <= most_bytes;
 
-  say_tiny (&s);
+  note_tiny (&s);
   remark_sizes (&s);
   remark_order (&s);
   s.seen = g_hash_table_new (g_int64_hash, g_int64_equal);
   if (of_files && small)
     {
       ok = read_all (&s, progress, data, cancellable, error);
-      say_content (&s);
+      note_content (&s);
     }
   g_hash_table_unref (s.seen);
   g_free (s.hashes);

@@ -41,7 +41,7 @@ has_layer (const DynoVkGlobal *global)
 }
 
 static gpointer
-say_layer_is_missing (gpointer data)
+report_missing_layer (gpointer data)
 {
   g_message ("Validation was asked for, but " LAYER_NAME
              " is not installed (package vulkan-validationlayers)");
@@ -114,7 +114,7 @@ dyno_instance_new (gboolean validation, GError **error)
     return NULL;
   if (validation && !has_layer (instance->global))
     {
-      g_once (&missing_once, say_layer_is_missing, NULL);
+      g_once (&missing_once, report_missing_layer, NULL);
       validation = FALSE;
     }
   if (validation)

@@ -21,7 +21,7 @@ static const DynoSourceClass *const classes[] = { &dyno_source_host, &dyno_sourc
 typedef struct {
   const DynoSourceClass *class;
   gboolean absent, ended; /* there is nothing to read; the thread has ended */
-  gboolean told;          /* the hang has been logged */
+  gboolean reported;      /* the hang has been logged */
   guint count;            /* readings so far */
   gint64 time_us;         /* of the last reading */
   DynoSensorReading reading;
@@ -99,7 +99,7 @@ read_source (Shared *shared, Reader *reader, gpointer source)
   reader->reading = *reading;
   reader->time_us = g_get_monotonic_time ();
   reader->count++;
-  reader->told = FALSE;
+  reader->reported = FALSE;
 }
 
 static gpointer
@@ -219,10 +219,10 @@ put_together (Shared *shared, DynoSensorReading *reading)
       reading->complete = reading->complete && (reader->absent || reader->count > 1);
       if (is_stale (shared, reader, now))
         {
-          if (!reader->told)
+          if (!reader->reported)
             g_info ("Sensors: %s does not answer; its values are not available",
                     reader->class->name);
-          reader->told = TRUE;
+          reader->reported = TRUE;
           continue;
         }
       if (reader->count == 0)

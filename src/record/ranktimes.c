@@ -23,7 +23,7 @@ struct _DynoRankTimes {
   guint64 epoch; /* of the last step; G_MAXUINT64: there was none, or it does not count */
   Sums open, window, all;
   guint *windows; /* for each rank: number of consecutive windows in which it was slow */
-  gboolean *told;
+  gboolean *reported;
   double *scratch;
 };
 
@@ -38,7 +38,7 @@ dyno_rank_times_new (guint ranks)
   t->window.ranks = g_new0 (DynoRankStep, ranks);
   t->all.ranks = g_new0 (DynoRankStep, ranks);
   t->windows = g_new0 (guint, ranks);
-  t->told = g_new0 (gboolean, ranks);
+  t->reported = g_new0 (gboolean, ranks);
   t->scratch = g_new0 (double, ranks);
   return t;
 }
@@ -52,7 +52,7 @@ dyno_rank_times_free (DynoRankTimes *t)
   g_free (t->window.ranks);
   g_free (t->all.ranks);
   g_free (t->windows);
-  g_free (t->told);
+  g_free (t->reported);
   g_free (t->scratch);
   g_free (t);
 }
@@ -211,9 +211,9 @@ gboolean
 dyno_rank_times_find_slow (DynoRankTimes *t, DynoSlowRank *slow)
 {
   for (guint r = 0; r < t->n; r++)
-    if (t->windows[r] >= SLOW_WINDOWS && !t->told[r])
+    if (t->windows[r] >= SLOW_WINDOWS && !t->reported[r])
       {
-        t->told[r] = TRUE;
+        t->reported[r] = TRUE;
         explain (t, r, slow);
         return TRUE;
       }

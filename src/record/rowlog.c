@@ -21,13 +21,13 @@
 struct _DynoRowLog {
   gsize row_bytes, block_rows, block_bytes;
   GByteArray *newest;
-  guint64 n_stored; /* number of rows in the file */
-  GArray *ends;     /* guint64 */
-  int fd;           /* -1: none yet */
-  gsize try_at;     /* bytes of newest from which a block is written */
-  guint8 *read;     /* the block that was read last; NULL: none */
-  guint64 n_read;   /* index of that block */
-  gboolean told;    /* a failure to write or read was reported */
+  guint64 n_stored;  /* number of rows in the file */
+  GArray *ends;      /* guint64 */
+  int fd;            /* -1: none yet */
+  gsize try_at;      /* bytes of newest from which a block is written */
+  guint8 *read;      /* the block that was read last; NULL: none */
+  guint64 n_read;    /* index of that block */
+  gboolean reported; /* a failure to write or read was reported */
 };
 
 DynoRowLog *
@@ -158,9 +158,9 @@ open_file (void)
 static void
 tell (DynoRowLog *log, const char *what)
 {
-  if (!log->told)
+  if (!log->reported)
     g_info ("Older rows of the run's log cannot be %s: %s", what, g_strerror (errno));
-  log->told = TRUE;
+  log->reported = TRUE;
 }
 
 /* Drops the oldest block from memory: it is in the file now, or, with size 0, is lost. */
@@ -244,7 +244,7 @@ dyno_row_log_append (DynoRowLog *log, gconstpointer row)
         return;
       }
   log->try_at = (BLOCKS_KEPT + 1) * log->block_bytes;
-  log->told = FALSE;
+  log->reported = FALSE;
 }
 
 guint64

@@ -41,9 +41,9 @@ struct _DynoRunFolder {
 
   GMutex sensors_lock; /* protects the members below: rows come from another thread */
   DynoRowFile sensors;
-  GArray *sensors_held;  /* DynoSensorRow, held until the folder begins */
-  guint64 sensors_step;  /* atomic: the last step that has ended */
-  gboolean sensors_told; /* a failure to write was reported */
+  GArray *sensors_held;      /* DynoSensorRow, held until the folder begins */
+  guint64 sensors_step;      /* atomic: the last step that has ended */
+  gboolean sensors_reported; /* a failure to write was reported */
 };
 
 static void
@@ -212,11 +212,11 @@ flush_sensors (DynoRunFolder *dir, gboolean now)
   g_autoptr (GError) problem = NULL;
 
   if (dyno_row_file_flush (&dir->sensors, now, &problem))
-    dir->sensors_told = FALSE;
-  else if (!dir->sensors_told)
+    dir->sensors_reported = FALSE;
+  else if (!dir->sensors_reported)
     {
       g_info ("%s; it is tried again", problem->message);
-      dir->sensors_told = TRUE;
+      dir->sensors_reported = TRUE;
     }
 }
 

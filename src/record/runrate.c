@@ -21,7 +21,8 @@ dyno_run_rate_get (const DynoRunRate *rate)
 double
 dyno_run_rate_find (const DynoRunFacts *facts, const DynoStretches *log)
 {
-  double told = dyno_run_rate_get (&facts->rate);
+  double reported = dyno_run_rate_get (&facts->rate);
 
-  return facts->state >= DYNO_SESSION_FINISHED && told > 0 ? told : dyno_run_rate_get (&log->rate);
+  return facts->state >= DYNO_SESSION_FINISHED && reported > 0 ? reported
+                                                               : dyno_run_rate_get (&log->rate);
 }

@@ -52,12 +52,12 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
 {
   g_autofree DynoRunFacts *facts = g_new0 (DynoRunFacts, 1);
   g_autofree DynoStretches *stretches = g_new (DynoStretches, 1);
-  gboolean told = dyno_run_facts_read (run->folder, facts);
+  gboolean reported = dyno_run_facts_read (run->folder, facts);
 
   dyno_stretches_init (stretches);
   dyno_stretches_add_log (stretches, log);
   run->samples_per_s = dyno_run_rate_find (facts, stretches);
-  if (!told)
+  if (!reported)
     return;
   run->device = *facts->device ? g_strdup (facts->device) : NULL;
   run->software_device = facts->software;

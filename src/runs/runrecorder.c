@@ -42,7 +42,7 @@ struct _DynoRunRecorder {
   DynoStore *store;
   DynoStoredRun *run;
   gboolean adopted; /* the entry is that of the resumed run, and its values are kept */
-  gboolean folder_claimed, told;
+  gboolean folder_claimed, reported;
   int selecting; /* metric that selects the best epoch; negative: the loss does */
   int shown;     /* the run's metric: the one above, else the first; -1: none */
   DynoMetricTable metrics;
@@ -216,10 +216,10 @@ take_step (DynoRunRecorder *r, const DynoStepMetrics *step)
 static void
 tell (DynoRunRecorder *r, const GError *problem)
 {
-  if (!r->told)
+  if (!r->reported)
     g_message ("The run continues, but is not recorded in the history of runs: %s",
                problem->message);
-  r->told = TRUE;
+  r->reported = TRUE;
 }
 
 /* TRUE where another process has resumed the run.  A lock on the folder does not show this: the

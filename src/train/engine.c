@@ -551,7 +551,7 @@ dyno_engine_shrink (DynoEngine *engine, GError **error)
 }
 
 static void
-tell_parts (DynoEngine *engine, const DynoEngineWatch *watch)
+report_parts (DynoEngine *engine, const DynoEngineWatch *watch)
 {
   gint64 batch = engine->job->settings.batch_size;
 
@@ -656,7 +656,7 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
     dyno_plan_set_halves (&engine->plan.plan, FALSE);
   if (engine->exchange && !use_peers (engine, error))
     return FALSE;
-  tell_parts (engine, watch);
+  report_parts (engine, watch);
   return dyno_engine_weigh_classes (engine, dyno_engine_get_program (engine), error);
 }
 

@@ -40,16 +40,16 @@ sum_batches (const DynoEvaluateParams *params, GCancellable *cancellable, DynoEv
   struct DynoStepInput input = { .seed_low = (guint32) params->seed,
                                  .seed_high = (guint32) (params->seed >> 32),
                                  .loss_divisor = 1 };
-  gboolean told = FALSE;
+  gboolean reported = FALSE;
   guint32 n_valid = 1;
   guint64 n_queued = 0;
   gint64 wait_us = 0;
 
   while (n_valid > 0)
     {
-      if (!told && (n_queued > 0 || !is_ready (params->loader)))
+      if (!reported && (n_queued > 0 || !is_ready (params->loader)))
         {
-          told = TRUE;
+          reported = TRUE;
           if (!params->begun (params->data, error))
             return FALSE;
         }

@@ -114,8 +114,8 @@ dyno_health_take_epoch (DynoHealth *health, double loss, guint64 steps)
 {
   health->idle_epochs =
       health->guess > 0 && loss >= IDLE_SHARE * health->guess ? health->idle_epochs + 1 : 0;
-  if (health->idle_told || health->idle_epochs < IDLE_EPOCHS || steps < IDLE_STEPS)
+  if (health->idle_reported || health->idle_epochs < IDLE_EPOCHS || steps < IDLE_STEPS)
     return FALSE;
-  health->idle_told = TRUE;
+  health->idle_reported = TRUE;
   return TRUE;
 }

@@ -11,14 +11,14 @@ G_BEGIN_DECLS
 #define DYNO_HEALTH_TIMES 1000.0
 
 typedef struct {
-  double guess;       /* loss of the best constant answer; 0: not known */
-  double first;       /* first finite loss of this part of the run; 0: none yet */
-  double loss;        /* loss of the last step */
-  guint bad_row;      /* number of bad steps in a row */
-  guint lost_row;     /* number of these whose loss was not finite */
-  gboolean gradient;  /* TRUE: in the last of these the gradient was bad, but not the loss */
-  guint idle_epochs;  /* number of epochs in a row without a loss better than the guess */
-  gboolean idle_told; /* it was reported, once per run */
+  double guess;           /* loss of the best constant answer; 0: not known */
+  double first;           /* first finite loss of this part of the run; 0: none yet */
+  double loss;            /* loss of the last step */
+  guint bad_row;          /* number of bad steps in a row */
+  guint lost_row;         /* number of these whose loss was not finite */
+  gboolean gradient;      /* TRUE: in the last of these the gradient was bad, but not the loss */
+  guint idle_epochs;      /* number of epochs in a row without a loss better than the guess */
+  gboolean idle_reported; /* it was reported, once per run */
 } DynoHealth;
 
 /* The loss of the best constant answer: the entropy of the classes (ln of their number where they

@@ -9,7 +9,7 @@
 struct _DynoRunLog {
   DynoRunFolder *dir;  /* NULL: nothing is written */
   guint64 step, epoch; /* the log holds these rows already: nothing is reported twice */
-  gboolean plan_told;
+  gboolean plan_reported;
   guint64 plan_bytes; /* size of the plan that was reported last */
   gboolean folder_begun, settings_due;
   gboolean followed, follow_warned; /* other programs' logs were written; the last attempt failed */
@@ -58,9 +58,9 @@ dyno_run_report_plan (DynoRun *run)
   const DynoDeviceInfo *info = dyno_device_get_info (engine->device);
   DynoEvent *event;
 
-  if (run->log->plan_told && run->log->plan_bytes == engine->plan.plan.total_bytes)
+  if (run->log->plan_reported && run->log->plan_bytes == engine->plan.plan.total_bytes)
     return;
-  run->log->plan_told = TRUE;
+  run->log->plan_reported = TRUE;
   run->log->plan_bytes = engine->plan.plan.total_bytes;
   event = dyno_event_new (DYNO_EVENT_PLAN);
   event->plan.plan = engine->plan;

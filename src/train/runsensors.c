@@ -7,7 +7,7 @@
 #include "run.h"
 
 static void
-tell_reading (const DynoSensorReading *reading, gpointer data)
+report_reading (const DynoSensorReading *reading, gpointer data)
 {
   DynoEvent *event = dyno_event_new (DYNO_EVENT_SENSORS);
 
@@ -24,7 +24,7 @@ dyno_run_begin_sensors (DynoRun *run)
     {
       params.device = dyno_device_get_info (run->engine->device);
       params.in_use = TRUE;
-      params.reading = tell_reading;
+      params.reading = report_reading;
       params.data = run->session;
       run->sensors = dyno_sensors_new (&params);
     }

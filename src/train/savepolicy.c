@@ -51,7 +51,7 @@ dyno_run_saving_free (DynoRunSaving *saving)
 
 /* Called on the writer's thread: any thread may emit. */
 static void
-on_told (const char *path, gboolean best, const GError *problem, gpointer data)
+on_report (const char *path, gboolean best, const GError *problem, gpointer data)
 {
   DynoSession *session = data;
   DynoEvent *event = dyno_event_new (problem ? DYNO_EVENT_WARNING : DYNO_EVENT_CHECKPOINT);
@@ -88,7 +88,7 @@ dyno_run_begin_saving (DynoRun *run)
                              .best = dir ? dyno_run_folder_get_weights (dir) : NULL,
                              .content_hash = run->content_hash,
                              .dataset = dyno_dataset_get_info (run->engine->dataset),
-                             .told = on_told,
+                             .reported = on_report,
                              .data = run->session };
 
   run->saving->due = run->saving->armed = FALSE;

@@ -106,8 +106,8 @@ read_back (DynoSaver *saver, Order *order)
       g_mutex_unlock (&saver->lock);
     }
   else
-    saver->params.told (saver->checkpoint ? saver->checkpoint : saver->best_path, FALSE, problem,
-                        saver->params.data);
+    saver->params.reported (saver->checkpoint ? saver->checkpoint : saver->best_path, FALSE,
+                            problem, saver->params.data);
   return FALSE;
 }
 
@@ -125,7 +125,7 @@ write_best (DynoSaver *saver, Order *order)
     {
       written = dyno_weights_save (weights, order->state->graph, saver->best_path,
                                    (const char *const *) metadata, &problem);
-      saver->params.told (saver->best_path, TRUE, problem, saver->params.data);
+      saver->params.reported (saver->best_path, TRUE, problem, saver->params.data);
     }
   g_mutex_lock (&saver->lock);
   g_clear_pointer (&saver->best, dyno_weights_free);
@@ -146,7 +146,7 @@ write_checkpoint (DynoSaver *saver, Order *order)
       saver->saved_position = order->position;
       g_mutex_unlock (&saver->lock);
     }
-  saver->params.told (saver->checkpoint, FALSE, problem, saver->params.data);
+  saver->params.reported (saver->checkpoint, FALSE, problem, saver->params.data);
 }
 
 /* Takes the waiting order and executes it.  The lock is held, and released meanwhile. */

@@ -16,8 +16,8 @@ G_BEGIN_DECLS
 typedef struct _DynoSaver DynoSaver;
 
 /* Called on the writer's thread after each write.  path: the file; problem NULL: it was written. */
-typedef void (*DynoSaverTold) (const char *path, gboolean best, const GError *problem,
-                               gpointer data);
+typedef void (*DynoSaverReport) (const char *path, gboolean best, const GError *problem,
+                                 gpointer data);
 
 typedef struct {
   DynoProgram *program;
@@ -27,7 +27,7 @@ typedef struct {
   const char *best;       /* path for the best weights; NULL: they are kept in memory */
   guint64 content_hash;   /* of the data set */
   const DynoDatasetInfo *dataset;
-  DynoSaverTold told;
+  DynoSaverReport reported;
   gpointer data;
 } DynoSaverParams;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static void
-tell_progress (const char *what, guint done, guint total, gpointer data)
+report_progress (const char *what, guint done, guint total, gpointer data)
 {
   DynoRun *run = data;
   DynoEvent *event = dyno_event_new (DYNO_EVENT_PROGRESS);
@@ -27,7 +27,7 @@ tell_progress (const char *what, guint done, guint total, gpointer data)
 }
 
 static void
-tell_warning (const char *text, gpointer data)
+report_warning (const char *text, gpointer data)
 {
   dyno_run_warn (data, "%s", text);
 }
@@ -35,7 +35,7 @@ tell_warning (const char *text, gpointer data)
 static void
 on_scanned (guint64 found, gpointer data)
 {
-  tell_progress ("scan", (guint) MIN (found, G_MAXUINT), 0, data);
+  report_progress ("scan", (guint) MIN (found, G_MAXUINT), 0, data);
 }
 
 static gboolean
@@ -65,7 +65,7 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
 
-  tell_progress ("weights", 0, 0, run);
+  report_progress ("weights", 0, 0, run);
   memset (&run->position, 0, sizeof run->position);
   run->position.best_val_metric = (double) NAN;
   run->position.best_val_loss = (double) NAN;
@@ -155,7 +155,7 @@ static gboolean
 build (DynoRun *run, const char *checkpoint, const GError *refused, GError **error)
 {
   DynoSession *session = run->session;
-  DynoEngineWatch watch = { tell_progress, tell_warning, run };
+  DynoEngineWatch watch = { report_progress, report_warning, run };
 
   take_job (run);
   run->engine = dyno_engine_open_split (session->device, run->job, run->dataset, &watch, error);
@@ -228,7 +228,7 @@ recover (DynoRun *run, GError **problem)
       checkpoint = g_strdup (dyno_run_get_checkpoint (run));
       dyno_run_collect_unreadable (run);
       g_clear_pointer (&run->engine, dyno_engine_free);
-      run->health = (DynoHealth){ .idle_told = run->health.idle_told };
+      run->health = (DynoHealth){ .idle_reported = run->health.idle_reported };
       if (!build (run, checkpoint, is_loss (reason) ? NULL : reason, problem))
         continue;
       dyno_run_write_settings (run); /* with the changes since the engine before */
@@ -368,7 +368,7 @@ leave_if_over (DynoRun *run, gboolean *over, GError **error)
 }
 
 static void
-tell_idle_settings (DynoRun *run)
+report_idle_settings (DynoRun *run)
 {
   const DynoEngine *engine = run->engine;
   g_autoptr (GPtrArray) idle = NULL;
@@ -554,7 +554,7 @@ abort_ranks (DynoRun *run, DynoRunOutcome outcome, const GError *problem)
 }
 
 static void
-tell_problem (DynoRun *run, const GError *problem)
+report_problem (DynoRun *run, const GError *problem)
 {
   DynoEvent *event = dyno_event_new (DYNO_EVENT_ERROR);
 
@@ -583,7 +583,7 @@ take_stop (DynoRun *run, DynoRunOutcome *outcome, GError **problem)
 }
 
 static void
-tell_end (DynoRun *run, DynoSessionState state)
+print_end (DynoRun *run, DynoSessionState state)
 {
   DynoSession *session = run->session;
   DynoEvent *event;
@@ -632,7 +632,7 @@ dyno_session_run (gpointer data)
   if (prepared && leave_if_over (&run, &over, &problem))
     {
       if (!over)
-        tell_idle_settings (&run);
+        report_idle_settings (&run);
       outcome = over ? DYNO_RUN_FINISHED : train (&run, &problem);
     }
   take_stop (&run, &outcome, &problem);
@@ -640,7 +640,7 @@ dyno_session_run (gpointer data)
   /* Reported at once: mpirun does not wait for the curves. */
   ranks_failed = problem && problem->domain == DYNO_COMM_ERROR;
   if (ranks_failed)
-    tell_problem (&run, problem);
+    report_problem (&run, problem);
   state = end_state (&run, outcome);
   dyno_run_end_sensors (&run);
   if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
@@ -664,8 +664,8 @@ dyno_session_run (gpointer data)
   dyno_dataset_unref (run.dataset);
   dyno_run_log_free (run.log);
   if (problem && !ranks_failed)
-    tell_problem (&run, problem);
-  tell_end (&run, state);
+    report_problem (&run, problem);
+  print_end (&run, state);
   dyno_run_clock_clear (&run.clock);
   dyno_job_unref (run.job);
   return NULL;

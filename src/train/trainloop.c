@@ -113,7 +113,7 @@ find_rate (const Loop *loop, const DynoSettings *s)
 
 /* Warns where another number of epochs changes the rate that the schedule gives now. */
 static void
-tell_rate_change (const Loop *loop, const DynoSettings *before)
+report_rate_change (const Loop *loop, const DynoSettings *before)
 {
   const DynoSettings *now = &loop->run->engine->job->settings;
   g_autofree char *change =
@@ -134,7 +134,7 @@ follow_job (Loop *loop, const DynoJob *job)
   guint ways = dyno_settings_follow (s, &run->job->settings, &job->settings);
 
   if (ways & (1u << DYNO_SETTING_LIVE_STEP))
-    tell_rate_change (loop, &before);
+    report_rate_change (loop, &before);
   if (ways & (1u << DYNO_SETTING_LIVE_LOADER))
     {
       gint64 asked = s->prefetch;

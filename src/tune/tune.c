@@ -170,14 +170,14 @@ tell (DynoTune *tune, DynoTuneEvent *event)
 /* Events of progress may be dropped: the sender never waits for room, since a measurement that
  * reports progress cannot be abandoned while it reports. */
 static void
-tell_progress (DynoTune *tune, DynoTuneEvent *event)
+report_progress (DynoTune *tune, DynoTuneEvent *event)
 {
   if (!dyno_ring_try_push (tune->events, event))
     dyno_tune_event_free (event);
 }
 
 static void
-tell_error (DynoTune *tune, GError *error)
+report_error (DynoTune *tune, GError *error)
 {
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
 
@@ -188,7 +188,7 @@ tell_error (DynoTune *tune, GError *error)
 
 /* The records cannot be written; the search continues. */
 static void
-tell_lost (DynoTune *tune, GError *error)
+report_lost (DynoTune *tune, GError *error)
 {
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
 
@@ -208,7 +208,7 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   event->trial.stage = stage;
   event->trial.settings = *settings;
   event->text = g_strdup_printf ("%s: %s", dyno_trial_stage_text (stage), description);
-  tell_progress (user, event);
+  report_progress (user, event);
 }
 
 /* Drops reports of compiling whose steps are too small to be seen. */
@@ -258,7 +258,7 @@ on_preparing (gpointer user, const char *stage, const DynoSettings *settings, do
   event->preparing = what;
   event->n_prepared = done;
   event->n_to_prepare = total;
-  tell_progress (tune, event);
+  report_progress (tune, event);
 }
 
 static void
@@ -270,7 +270,7 @@ on_ceiling (gpointer user, const DynoCeiling *ceiling)
   GError *error = NULL;
 
   if (!dyno_search_records_add_ceiling (tune->records, ceiling, &error))
-    tell_lost (tune, error);
+    report_lost (tune, error);
   dyno_ceiling_copy (ceiling, copy);
   g_mutex_lock (&tune->mutex);
   g_ptr_array_add (tune->ceilings, copy);
@@ -289,7 +289,7 @@ on_trial (gpointer user, const DynoTrial *trial)
   GError *error = NULL;
 
   if (!dyno_search_records_add_trial (tune->records, trial, &error))
-    tell_lost (tune, error);
+    report_lost (tune, error);
   dyno_trial_copy (trial, copy);
   g_mutex_lock (&tune->mutex);
   g_ptr_array_add (tune->trials, copy);
@@ -316,7 +316,7 @@ wait_while_paused (gpointer user)
 }
 
 static void
-tell_best (DynoTune *tune, DynoTuneResult *result)
+report_best (DynoTune *tune, DynoTuneResult *result)
 {
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
 
@@ -477,7 +477,7 @@ begin_records (DynoTune *tune, GError **error)
     }
   if (!tune->records)
     {
-      tell_lost (tune, problem);
+      report_lost (tune, problem);
       params.folder = NULL; /* only the history failed, which never fails a search */
       tune->records = dyno_search_records_new (&params, NULL);
     }
@@ -537,7 +537,7 @@ search (DynoTune *tune, GError **error)
   tune->result = dyno_tune_result_ref (result);
   g_mutex_unlock (&tune->mutex);
   if (found)
-    tell_best (tune, result);
+    report_best (tune, result);
   return found;
 }
 
@@ -548,7 +548,7 @@ end (DynoTune *tune, GError *error)
   DynoTuneEvent *done = g_new0 (DynoTuneEvent, 1);
 
   if (error)
-    tell_error (tune, error);
+    report_error (tune, error);
   done->type = DYNO_TUNE_EVENT_DONE;
   done->fraction = 1.0;
   tell (tune, done);

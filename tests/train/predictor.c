@@ -48,12 +48,12 @@ typedef struct {
   GArray *order; /* guint64 */
   guint n_problems, stop_after;
   GCancellable *cancellable;
-} Told;
+} Report;
 
 static gboolean
 on_prediction (const DynoPrediction *prediction, gpointer data)
 {
-  Told *told = data;
+  Report *told = data;
 
   g_array_append_val (told->order, prediction->index);
   told->n_problems += prediction->problem != NULL;
@@ -82,7 +82,7 @@ test_equals_validation (void)
   g_autoptr (DynoPredictor) predictor = open_predictor (weights, dataset, 7);
   g_autoptr (DynoScores) scores = dyno_scores_new (dyno_predictor_get_info (predictor), 4);
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint64));
-  Told told = { .dataset = dataset, .scores = scores, .order = order };
+  Report told = { .dataset = dataset, .scores = scores, .order = order };
 
   dyno_predictor_run (predictor, part, on_prediction, &told, NULL, &error);
   g_assert_no_error (error);

@@ -33,7 +33,7 @@ on_warning (const char *text, gpointer data)
 static const DynoEngineWatch watch = { on_progress, on_warning, NULL };
 
 static void
-on_told (const char *path, gboolean best, const GError *problem, gpointer data)
+on_report (const char *path, gboolean best, const GError *problem, gpointer data)
 {
   Fixture *f = data;
 
@@ -67,7 +67,7 @@ set_up (Fixture *f, gconstpointer data)
                              .best = f->best,
                              .content_hash = 7,
                              .dataset = dyno_dataset_get_info (f->dataset),
-                             .told = on_told,
+                             .reported = on_report,
                              .data = f };
   f->saver = dyno_saver_new (&saver);
 }

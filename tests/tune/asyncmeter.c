@@ -12,7 +12,7 @@ typedef struct {
 static GMutex lock;
 static GCond changed;
 static gboolean inside, let_go, freed; /* protected by the lock */
-static int n_told;                     /* atomic */
+static int n_reported;                 /* atomic */
 
 static void
 set (gboolean *flag)
@@ -81,9 +81,9 @@ static const DynoMeterClass slow_class = { .gpu = slow_gpu,
                                            .numerics = slow_numerics };
 
 static void
-on_told (const char *what, guint done, guint total, gpointer user)
+on_report (const char *what, guint done, guint total, gpointer user)
 {
-  g_atomic_int_inc (&n_told);
+  g_atomic_int_inc (&n_reported);
 }
 
 static DynoMeter *
@@ -96,9 +96,9 @@ make_meter (gboolean waits, double grace_s)
   slow->meter.n_cores = 7;
   slow->waits = waits;
   inside = let_go = freed = FALSE;
-  g_atomic_int_set (&n_told, 0);
+  g_atomic_int_set (&n_reported, 0);
   meter = dyno_async_meter_new (&slow->meter, grace_s);
-  meter->preparing = on_told;
+  meter->preparing = on_report;
   return meter;
 }
 
@@ -121,7 +121,7 @@ test_measures_as_the_other (void)
   g_assert_cmpfloat (m.rate.median, ==, 24);
   g_assert_cmpuint (m.steps, ==, 5);
   g_assert_cmpfloat (m.fill_s, ==, 2.5);
-  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 2);
+  g_assert_cmpint (g_atomic_int_get (&n_reported), ==, 2);
   g_assert_true (
       meter->class->numerics (meter, &settings, G_MAXINT64, cancellable, &numerics, &error));
   g_assert_cmpstr (numerics.text, ==, "as good");
@@ -196,10 +196,10 @@ test_left_behind (void)
   g_cancellable_cancel (cancellable);
   g_thread_join (thread);
   g_assert_false (is_set (&freed));
-  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 1);
+  g_assert_cmpint (g_atomic_int_get (&n_reported), ==, 1);
   set (&let_go);
   wait_until (&freed);
-  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 1);
+  g_assert_cmpint (g_atomic_int_get (&n_reported), ==, 1);
   while (dyno_async_meter_count_left () > 0)
     g_thread_yield ();
 }
@@ -236,7 +236,7 @@ test_ends_in_time (void)
   g_cancellable_cancel (cancellable);
   set (&let_go);
   g_thread_join (thread);
-  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 4);
+  g_assert_cmpint (g_atomic_int_get (&n_reported), ==, 4);
 }
 
 /* A measurement past the end is not waited for either, even without cancelling. */

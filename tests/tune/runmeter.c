@@ -17,7 +17,7 @@ typedef struct {
 } Run;
 
 static void
-tell_step (Run *run, DynoRunMeasure *m, double seconds)
+report_step (Run *run, DynoRunMeasure *m, double seconds)
 {
   DynoStepMetrics step = { .step = ++run->step,
                            .epoch = run->epoch,
@@ -33,14 +33,14 @@ tell_step (Run *run, DynoRunMeasure *m, double seconds)
 
 /* steps: fewer than in an epoch if it ends early, after this many validated samples. */
 static void
-tell_epoch (Run *run, DynoRunMeasure *m, guint64 steps, guint64 validated)
+report_epoch (Run *run, DynoRunMeasure *m, guint64 steps, guint64 validated)
 {
   double share = (double) validated / (double) MAX (run->n_validation, 1);
   DynoEpochMetrics epoch = { .validation_seconds = run->validation_s * share };
 
   run->epoch++;
   for (guint64 i = 0; i < steps; i++)
-    tell_step (run, m, i == 0 ? run->first_step_s : run->step_s);
+    report_step (run, m, i == 0 ? run->first_step_s : run->step_s);
   run->clock_s += epoch.validation_seconds;
   dyno_run_measure_epoch (m, &epoch, validated);
   run->clock_s += run->saving_s;
@@ -90,8 +90,8 @@ test_short_epochs (void)
 
       begin (&m, &run);
       for (guint i = 0; i < 60; i++)
-        tell_epoch (&run, &m, steps, 25);
-      tell_step (&run, &m, 0.01);
+        report_epoch (&run, &m, steps, 25);
+      report_step (&run, &m, 0.01);
       dyno_measurement_init (&r);
       dyno_run_measure_get (&m, &r);
       check_run_rate (&r, &run);
@@ -121,11 +121,11 @@ test_one_epoch (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  tell_epoch (&run, &m, 100, 250);
+  report_epoch (&run, &m, 100, 250);
   run.epoch++;
-  tell_step (&run, &m, 0.05);
+  report_step (&run, &m, 0.05);
   for (guint i = 0; i < 20; i++)
-    tell_step (&run, &m, 0.01);
+    report_step (&run, &m, 0.01);
   dyno_measurement_init (&r);
   dyno_run_measure_get (&m, &r);
   check_run_rate (&r, &run);
@@ -146,11 +146,11 @@ test_early_end (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  tell_epoch (&run, &m, 150, 40);
+  report_epoch (&run, &m, 150, 40);
   run.epoch++;
-  tell_step (&run, &m, 0.05);
+  report_step (&run, &m, 0.05);
   for (guint i = 0; i < 20; i++)
-    tell_step (&run, &m, 0.01);
+    report_step (&run, &m, 0.01);
   dyno_measurement_init (&r);
   dyno_run_measure_get (&m, &r);
   g_assert_cmpfloat (fabs (r.validation_rate - 100), <, 1e-6);
@@ -173,13 +173,13 @@ test_decoded_ahead (void)
 
   begin (&m, &run);
   m.n_ahead = 16;
-  tell_epoch (&run, &m, 20, 40);
+  report_epoch (&run, &m, 20, 40);
   dyno_measurement_init (&r);
   dyno_run_measure_get (&m, &r);
   g_assert_cmpfloat (fabs (r.validation_rate - 24 / 0.9), <, 1e-6);
   begin (&m, &run);
   m.n_ahead = 16;
-  tell_epoch (&run, &m, 100, 400);
+  report_epoch (&run, &m, 100, 400);
   dyno_run_measure_get (&m, &r);
   g_assert_cmpfloat (fabs (r.validation_rate - 400 / 9.0), <, 1e-6);
 }
@@ -197,10 +197,10 @@ test_early_end_of_another (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  tell_epoch (&run, &m, 100, 250);
-  tell_epoch (&run, &m, 20, 50);
+  report_epoch (&run, &m, 100, 250);
+  report_epoch (&run, &m, 20, 50);
   run.epoch++;
-  tell_step (&run, &m, 0.01);
+  report_step (&run, &m, 0.01);
   dyno_measurement_init (&r);
   dyno_run_measure_get (&m, &r);
   g_assert_cmpuint (m.epochs.n, ==, 0);
@@ -217,9 +217,9 @@ test_no_end (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  tell_step (&run, &m, 20); /* loading and compilation */
+  report_step (&run, &m, 20); /* loading and compilation */
   for (guint i = 0; i < 50; i++)
-    tell_step (&run, &m, 0.01);
+    report_step (&run, &m, 0.01);
   dyno_measurement_init (&r);
   dyno_run_measure_get (&m, &r);
   g_assert_cmpfloat (fabs (r.rate.median - 1000), <, 1e-6);
@@ -237,10 +237,10 @@ test_least (void)
   DynoMeasurement r;
 
   begin (&m, &run);
-  tell_step (&run, &m, 20);
+  report_step (&run, &m, 20);
   dyno_run_measure_end (&m);
   g_assert_cmpuint (m.steps.n, ==, 0);
-  tell_step (&run, &m, 0.01);
+  report_step (&run, &m, 0.01);
   g_assert_cmpuint (m.steps.n, ==, 0);
   dyno_run_measure_end (&m);
   dyno_measurement_init (&r);
@@ -272,20 +272,20 @@ test_filling (void)
 
   begin (&m, &slow);
   m.fills = TRUE;
-  tell_epoch (&slow, &m, 20, 50);
-  tell_epoch (&slow, &m, 10, 50);
+  report_epoch (&slow, &m, 20, 50);
+  report_epoch (&slow, &m, 10, 50);
   dyno_measurement_init (&r);
   dyno_run_measure_get (&m, &r);
   g_assert_true (r.filling);
   g_assert_cmpfloat (fabs (r.rate.median - 50), <, 1e-6);
-  tell_epoch (&slow, &m, 100, 250);
+  report_epoch (&slow, &m, 100, 250);
   g_assert_cmpuint (m.steps.n + m.epochs.n + m.n_epochs + m.n_validated, ==, 0);
   run.clock_s = slow.clock_s;
-  tell_epoch (&run, &m, 100, 250);
+  report_epoch (&run, &m, 100, 250);
   run.epoch++;
-  tell_step (&run, &m, 0.05);
+  report_step (&run, &m, 0.05);
   for (guint i = 0; i < 20; i++)
-    tell_step (&run, &m, 0.01);
+    report_step (&run, &m, 0.01);
   dyno_run_measure_get (&m, &r);
   g_assert_false (r.filling);
   g_assert_cmpfloat (fabs (r.rate.median - 1000), <, 1);
@@ -375,7 +375,7 @@ test_held_up (void)
   g_assert_false (dyno_run_measure_is_held_up (&m, 1000, 0)); /* without measurements */
   run.epoch++;
   for (guint i = 0; i < 5; i++)
-    tell_step (&run, &m, 0.5);
+    report_step (&run, &m, 0.5);
   g_assert_false (dyno_run_measure_is_held_up (&m, 9, 1)); /* a quarter of the time is waiting */
   m.wait_ms = 0.51 * m.step_ms;
   g_assert_true (dyno_run_measure_is_held_up (&m, 9, 4.4));

@@ -490,17 +490,17 @@ test_the_list_tells_six_settings (void)
   DynoSettings settings;
 
   dyno_settings_init (&settings);
-  check (dyno_run_list_tell_settings (&settings), "");
+  check (dyno_run_list_describe_settings (&settings), "");
   for (gsize i = 0; i < G_N_ELEMENTS (set); i++)
     {
       g_auto (GStrv) parts = g_strsplit (set[i], "=", 2);
       g_assert_true (dyno_settings_set (&settings, parts[0], parts[1], NULL));
     }
-  g_autofree char *six = dyno_run_list_tell_settings (&settings);
+  g_autofree char *six = dyno_run_list_describe_settings (&settings);
   g_assert_nonnull (strstr (six, "Batch size 48, "));
   g_assert_null (strstr (six, "\342\200\246"));
   g_assert_true (dyno_settings_set (&settings, "clip_norm", "2", NULL));
-  g_autofree char *seven = dyno_run_list_tell_settings (&settings);
+  g_autofree char *seven = dyno_run_list_describe_settings (&settings);
   g_assert_true (g_str_has_suffix (seven, ", \342\200\246"));
 }
 

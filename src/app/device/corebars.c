@@ -75,11 +75,11 @@ dyno_core_bars_set (DynoCoreBars *self, const float *busy, guint n)
         most = (double) busy[i];
         at = i;
       }
-  g_autofree char *said = isnan (most)
+  g_autofree char *text = isnan (most)
                               ? g_strdup ("")
                               : g_strdup_printf (_ ("The busiest is core %u, %.0f %%"), at, most);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self), said);
-  atk_object_set_description (gtk_widget_get_accessible (GTK_WIDGET (self)), said);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self), text);
+  atk_object_set_description (gtk_widget_get_accessible (GTK_WIDGET (self)), text);
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 

@@ -40,7 +40,7 @@ copy_picture (GtkMenuItem *item, DynoPlotView *view)
 }
 
 static void
-tell_not_saved (GtkWidget *widget, const GError *error)
+report_not_saved (GtkWidget *widget, const GError *error)
 {
   GtkWidget *window = gtk_widget_get_toplevel (widget);
   GtkWidget *dialog = gtk_message_dialog_new (
@@ -58,7 +58,7 @@ save_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   g_autoptr (GError) error = NULL;
   if (!dyno_plot_write (&plot, 1, dyno_plot_theme_for_files (data), FILE_WIDTH, FILE_HEIGHT, SCALE,
                         path, &error))
-    tell_not_saved (data, error);
+    report_not_saved (data, error);
 }
 
 static void

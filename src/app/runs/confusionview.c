@@ -218,7 +218,7 @@ find_cell (DynoConfusionView *self, double x, double y, int *row, int *column)
 }
 
 static void
-tell_place (DynoConfusionView *self)
+describe_place (DynoConfusionView *self)
 {
   g_autofree char *text = self->counts ? describe (self, self->row, self->column) : g_strdup ("");
   atk_object_set_description (gtk_widget_get_accessible (GTK_WIDGET (self)), text);
@@ -229,7 +229,7 @@ static void
 choose (DynoConfusionView *self)
 {
   self->chosen = TRUE;
-  tell_place (self);
+  describe_place (self);
   g_signal_emit (self, chosen_signal, 0, (guint) self->row, (guint) self->column);
 }
 
@@ -286,7 +286,7 @@ dyno_confusion_view_key_press (GtkWidget *widget, GdkEventKey *event)
   self->chosen &= row == self->row && column == self->column;
   self->row = row;
   self->column = column;
-  tell_place (self);
+  describe_place (self);
   return GDK_EVENT_STOP;
 }
 
@@ -335,7 +335,7 @@ dyno_confusion_view_set_counts (DynoConfusionView *self, const guint64 *counts,
   for (guint32 i = 0; i < self->n; i++)
     self->names[i] = dyno_weights_info_name_class (info, i);
   measure (self);
-  tell_place (self);
+  describe_place (self);
 }
 
 void

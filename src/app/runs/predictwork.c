@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of a prediction.  Samples are sent to the main thread one by one, up to MOST_TOLD; the
+/* The thread of a prediction.  Samples are sent to the main thread one by one, up to MOST_REPORTED; the
  * rest is only counted. */
 #include "predictwork.h"
 #include "datasampler.h"
@@ -7,7 +7,7 @@
 #include "predictiontable.h"
 #include <glib/gi18n.h>
 
-#define MOST_TOLD 200
+#define MOST_REPORTED 200
 
 struct _DynoPredictWork {
   gatomicrefcount references;
@@ -25,7 +25,7 @@ struct _DynoPredictWork {
   DynoPredictSummary summary;
   GByteArray *scratch;
   GString *table;
-  guint n_told, top;
+  guint n_reported, top;
   guint32 width, height; /* of masks; 0: there are none */
   DynoMaskWriter *masks; /* NULL: they are not written */
   GError *error;
@@ -69,23 +69,23 @@ work_unref (gpointer data)
 typedef struct {
   DynoPredictWork *work;
   DynoPredictedSample *sample;
-} Told;
+} Report;
 
 static void
-told_free (gpointer data)
+report_free (gpointer data)
 {
-  Told *told = data;
-  sample_free (told->sample);
-  work_unref (told->work);
-  g_free (told);
+  Report *report = data;
+  sample_free (report->sample);
+  work_unref (report->work);
+  g_free (report);
 }
 
 static gboolean
-tell_sample (gpointer data)
+report_sample (gpointer data)
 {
-  Told *told = data;
-  if (!told->work->over)
-    told->work->funcs->sample (told->sample, told->work->data);
+  Report *report = data;
+  if (!report->work->over)
+    report->work->funcs->sample (report->sample, report->work->data);
   return G_SOURCE_REMOVE;
 }
 
@@ -93,21 +93,21 @@ tell_sample (gpointer data)
 static void
 send (DynoPredictWork *work, DynoPredictedSample *sample)
 {
-  if (work->n_told >= MOST_TOLD)
+  if (work->n_reported >= MOST_REPORTED)
     {
       sample_free (sample);
       return;
     }
-  work->n_told++;
-  Told *told = g_new0 (Told, 1);
+  work->n_reported++;
+  Report *report = g_new0 (Report, 1);
   g_atomic_ref_count_inc (&work->references);
-  told->work = work;
-  told->sample = sample;
-  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_sample, told, told_free);
+  report->work = work;
+  report->sample = sample;
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, report_sample, report, report_free);
 }
 
 static gboolean
-tell_done (gpointer data)
+report_done (gpointer data)
 {
   DynoPredictWork *work = data;
   if (!work->over)
@@ -212,7 +212,7 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
   append_to_table (work, sample->sample, prediction);
   gboolean goes_on =
       !work->masks || prediction->problem || write_mask (work, sample->sample, prediction);
-  if (!prediction->problem && work->n_told < MOST_TOLD)
+  if (!prediction->problem && work->n_reported < MOST_REPORTED)
     sample->picture = draw (work, prediction);
   send (work, sample);
   return goes_on;
@@ -220,7 +220,7 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
 
 /* Reports the files that the scan refused; the text of each begins with the file's name. */
 static void
-tell_refused (DynoPredictWork *work)
+report_refused (DynoPredictWork *work)
 {
   const char *const *list = dyno_dataset_get_unreadable (work->dataset);
   work->summary.n_unreadable += dyno_dataset_get_info (work->dataset)->n_unreadable;
@@ -270,7 +270,7 @@ predict (DynoPredictWork *work, GError **error)
     dyno_mask_table_append_head (work->table, work->info);
   else
     dyno_prediction_table_append_head (work->table, work->info, work->top);
-  tell_refused (work);
+  report_refused (work);
   gint64 began = g_get_monotonic_time ();
   gboolean whole =
       dyno_predictor_run (predictor, NULL, take_prediction, work, work->cancellable, error);
@@ -285,7 +285,7 @@ run (gpointer data)
   predict (work, &work->error);
   if (work->table)
     work->summary.table = g_string_free_to_bytes (g_steal_pointer (&work->table));
-  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_done, work, work_unref);
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, report_done, work, work_unref);
   return NULL;
 }
 
@@ -313,7 +313,7 @@ dyno_predict_work_start (const char *weights, int device, const char *const *pat
   if (thread)
     g_thread_unref (thread);
   else
-    g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_done, work, work_unref);
+    g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, report_done, work, work_unref);
   return work;
 }
 

@@ -253,7 +253,7 @@ remove_clicked (GtkWidget *button, DynoQueueCard *self)
 }
 
 static char *
-tell_job (const DynoJob *job)
+describe_job (const DynoJob *job)
 {
   g_autofree char *model = dyno_words_model (job->model), *data = dyno_words_data (job->data);
   /* Translators: model, data set */
@@ -279,8 +279,8 @@ make_row (DynoQueueCard *self, const DynoQueuedJob *job)
 {
   static const char *const states[] = { N_ ("Waiting"), N_ ("Running"), N_ ("Finished"),
                                         N_ ("Stopped"), N_ ("Failed") };
-  g_autofree char *title = tell_job (job->job),
-                  *settings = dyno_run_list_tell_settings (&job->job->settings), *name = NULL;
+  g_autofree char *title = describe_job (job->job),
+                  *settings = dyno_run_list_describe_settings (&job->job->settings), *name = NULL;
   GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 10),
             *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0), *label = gtk_label_new (title),
             *caption = gtk_label_new (settings), *state = gtk_label_new (_ (states[job->state])),

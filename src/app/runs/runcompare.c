@@ -118,7 +118,7 @@ write_numbers (GTask *task, gpointer source, gpointer data, GCancellable *cancel
 }
 
 static void
-tell_written (DynoRunCompare *self, const char *path, const GError *error)
+report_written (DynoRunCompare *self, const char *path, const GError *error)
 {
   if (error)
     g_signal_emit (self, signals[FAILED], 0, error);
@@ -134,7 +134,7 @@ numbers_written (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_task_propagate_boolean (G_TASK (result), &error);
   if (self->view) /* the window still exists */
-    tell_written (self, numbers->path, error);
+    report_written (self, numbers->path, error);
 }
 
 static void
@@ -162,7 +162,7 @@ curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   plot.title_room = 0;
   dyno_plot_write (&plot, 1, dyno_plot_theme_for_files (GTK_WIDGET (self)), 900, 340, 2, path,
                    &error);
-  tell_written (self, path, error);
+  report_written (self, path, error);
 }
 
 static void

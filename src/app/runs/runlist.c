@@ -41,7 +41,7 @@ get_default_settings (void)
 }
 
 char *
-dyno_run_list_tell_settings (const DynoSettings *settings)
+dyno_run_list_describe_settings (const DynoSettings *settings)
 {
   guint n;
   g_autofree const DynoSettingInfo **infos =
@@ -72,7 +72,7 @@ make_text (const DynoStoredRun *run, int column)
     case DYNO_RUN_LIST_MODEL:
       return dyno_words_model (run->model);
     case DYNO_RUN_LIST_SETTINGS:
-      return dyno_run_list_tell_settings (&run->settings);
+      return dyno_run_list_describe_settings (&run->settings);
     case DYNO_RUN_LIST_BEST:
       return dyno_format_best (run);
     case DYNO_RUN_LIST_RATE:

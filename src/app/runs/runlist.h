@@ -36,7 +36,7 @@ guint dyno_run_list_get_length (DynoRunList *self); /* runs that match the words
 const DynoStoredRun *dyno_run_list_get (DynoRunList *self, guint row);
 
 /* "Batch size 64, Learning rate 0.01": settings that differ from the defaults.  g_free. */
-char *dyno_run_list_tell_settings (const DynoSettings *settings);
+char *dyno_run_list_describe_settings (const DynoSettings *settings);
 
 /* Whether each of the words, which spaces divide, is in the run's name, model, data, state or tags,
  * whatever its case. */

@@ -65,7 +65,7 @@ describe (const DynoSettingInfo *info, const char *value, gsize *n_value)
 
 /* FALSE for keys that are also ordinary words, which are recognised only with a value. */
 static gboolean
-is_key_alone (const char *key)
+is_only_key (const char *key)
 {
   return strpbrk (key, "_.") || g_str_equal (key, "lr");
 }
@@ -84,7 +84,7 @@ dyno_setting_titles_put (const char *text)
       const DynoSettingInfo *info = n > 0 ? dyno_setting_find (key) : NULL;
       if (info && at[n] == '=')
         shown = describe (info, at + n + 1, &n_value);
-      else if (info && is_key_alone (key) && may_end (at + n))
+      else if (info && is_only_key (key) && may_end (at + n))
         /* Translators: a setting, within a sentence: "“Learning rate”" */
         shown = g_strdup_printf (_ ("“%s”"), _ (info->title));
       if (shown)

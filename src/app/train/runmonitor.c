@@ -241,7 +241,7 @@ dyno_run_monitor_write_csv_finish (GAsyncResult *result, const char **path, GErr
 }
 
 static void
-tell_unreadable (DynoRunMonitor *self, const DynoEvent *event)
+show_unreadable (DynoRunMonitor *self, const DynoEvent *event)
 {
   g_autoptr (GString) text = NULL;
   guint64 n = event->done.n_unreadable;
@@ -279,7 +279,7 @@ handle (DynoRunMonitor *self, DynoEvent *event)
       break;
     case DYNO_EVENT_DONE:
       self->over = TRUE;
-      tell_unreadable (self, event);
+      show_unreadable (self, event);
       break;
     default:
       break;

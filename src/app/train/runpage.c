@@ -20,10 +20,10 @@ struct _DynoRunPage {
   GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *masks,
       *plots;
   DynoRunMonitor *monitor;
-  DynoSessionState said; /* what the sentence shows, and when it was set */
-  gboolean said_released;
-  guint said_known;
-  gint64 said_us;
+  DynoSessionState announced; /* what the sentence shows, and when it was set */
+  gboolean announced_released;
+  guint announced_known;
+  gint64 announced_us;
   double gpu_busy; /* percent, mean over some readings; NaN: not known */
 };
 
@@ -73,13 +73,14 @@ show_sentence (DynoRunPage *self, const DynoRunStatus *s)
   gint64 now = g_get_monotonic_time ();
   guint known = s->progress ? 0 : s->eta_s < 0 ? 1 : 2;
   double busy = s->has_sensors ? s->sensors.values[DYNO_SENSOR_GPU_BUSY] : (double) NAN;
-  if (s->state == self->said && s->released == self->said_released && known == self->said_known
-      && s->n_steps > 0 && s->state < DYNO_SESSION_FINISHED && now - self->said_us < SENTENCE_US)
+  if (s->state == self->announced && s->released == self->announced_released
+      && known == self->announced_known && s->n_steps > 0 && s->state < DYNO_SESSION_FINISHED
+      && now - self->announced_us < SENTENCE_US)
     return;
-  self->said = s->state;
-  self->said_released = s->released;
-  self->said_known = known;
-  self->said_us = now;
+  self->announced = s->state;
+  self->announced_released = s->released;
+  self->announced_known = known;
+  self->announced_us = now;
   self->gpu_busy = isnan (self->gpu_busy) || isnan (busy) || s->n_steps == 0
                        ? busy
                        : 0.7 * self->gpu_busy + 0.3 * busy;

@@ -587,5 +587,5 @@ dyno_accuracy_page_init (DynoAccuracyPage *self)
   g_signal_connect (gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list)), "changed",
                     G_CALLBACK (row_selected), self);
   g_signal_connect (self, "map", G_CALLBACK (probe), NULL);
-  dyno_status_page_speak (self->empty);
+  dyno_status_page_announce (self->empty);
 }

@@ -56,7 +56,8 @@ const char *
 dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
 {
   if (run->final)
-    return _ ("The finalists are trained with several seeds, one after the other, as long as there is time.");
+    return _ ("The finalists are trained with several seeds, one after the other, as long as there "
+              "is time.");
   if (run->trial == 0)
     return _ ("After that come others, until half of the time is over; the other half is for the "
               "comparison.");
@@ -86,10 +87,10 @@ show_own (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracy
   const DynoAccuracyTrial *own =
       r->trials->len > 0 ? &g_array_index (r->trials, DynoAccuracyTrial, 0) : NULL;
   guint done = own ? own->halving.n_done : 0;
-  DynoStand stand = run && run->trial == 0 && !run->final ? DYNO_STAND_AT_WORK
-                    : own && own->halving.failed          ? DYNO_STAND_FAILED
-                    : done > 0                            ? DYNO_STAND_DONE
-                                                          : DYNO_STAND_TO_COME;
+  DynoCheckState stand = run && run->trial == 0 && !run->final ? DYNO_STAND_AT_WORK
+                         : own && own->halving.failed          ? DYNO_STAND_FAILED
+                         : done > 0                            ? DYNO_STAND_DONE
+                                                               : DYNO_STAND_TO_COME;
   g_autofree char *value = done > 0 && isfinite (own->values[done - 1])
                                ? dyno_accuracy_format (&r->metric, own->values[done - 1])
                                : g_strdup ("\342\200\223");
@@ -101,9 +102,9 @@ static void
 show_trials (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
 {
   guint n = r->trials->len > 1 ? r->trials->len - 1 : 0;
-  DynoStand stand = run && run->trial > 0 && !run->final ? DYNO_STAND_AT_WORK
-                    : n > 0                              ? DYNO_STAND_DONE
-                                                         : DYNO_STAND_TO_COME;
+  DynoCheckState stand = run && run->trial > 0 && !run->final ? DYNO_STAND_AT_WORK
+                         : n > 0                              ? DYNO_STAND_DONE
+                                                              : DYNO_STAND_TO_COME;
   g_autofree char *text = n > 0 ? g_strdup_printf (ngettext ("%u trial", "%u trials", n), n)
                                 : g_strdup ("\342\200\223");
   dyno_stage_cells_show (cells, 1, stand, _ ("Search"));
@@ -114,9 +115,9 @@ static void
 show_final (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
 {
   guint n = count_seeds (r);
-  DynoStand stand = run && run->final ? DYNO_STAND_AT_WORK
-                    : n > 0           ? DYNO_STAND_DONE
-                                      : DYNO_STAND_TO_COME;
+  DynoCheckState stand = run && run->final ? DYNO_STAND_AT_WORK
+                         : n > 0           ? DYNO_STAND_DONE
+                                           : DYNO_STAND_TO_COME;
   g_autofree char *text =
       n > 0 ? g_strdup_printf (ngettext ("%u seed", "%u seeds", n), n) : g_strdup ("\342\200\223");
   dyno_stage_cells_show (cells, 2, stand, _ ("Final"));

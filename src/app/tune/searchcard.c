@@ -54,7 +54,7 @@ list_searches (GTask *task, gpointer source, gpointer data, GCancellable *cancel
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static char *
-tell_title (const DynoStoredSearch *search)
+announce_title (const DynoStoredSearch *search)
 {
   g_autofree char *model = dyno_words_model (search->model), *data = dyno_words_data (search->data);
   return search->name ? g_strdup (search->name) : g_strdup_printf (_ ("%s on %s"), model, data);
@@ -62,7 +62,7 @@ tell_title (const DynoStoredSearch *search)
 
 /* The result of a search; without a result, how it ended. */
 static char *
-tell_result (const DynoStoredSearch *search)
+announce_result (const DynoStoredSearch *search)
 {
   g_autofree char *when = dyno_format_when (search->begin_us),
                   *best = dyno_trial_describe (&search->best),
@@ -137,7 +137,7 @@ add_button (DynoSearchCard *self, GtkWidget *row, const char *label, const char 
 static GtkWidget *
 make_row (DynoSearchCard *self, const DynoStoredSearch *search)
 {
-  g_autofree char *title = tell_title (search), *result = tell_result (search);
+  g_autofree char *title = announce_title (search), *result = announce_result (search);
   GtkWidget *row = dyno_row_new ("", result);
   dyno_row_set_name (DYNO_ROW (row), title);
   if (search->folder)

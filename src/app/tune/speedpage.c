@@ -506,5 +506,5 @@ dyno_speed_page_init (DynoSpeedPage *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   g_signal_connect (self->minutes, "output", G_CALLBACK (show_minutes), NULL);
   show_minutes (GTK_SPIN_BUTTON (self->minutes));
-  dyno_status_page_speak (self->empty);
+  dyno_status_page_announce (self->empty);
 }

@@ -6,7 +6,7 @@
 #include <glib/gi18n.h>
 
 void
-dyno_stage_cells_show (DynoStageCells *self, guint stage, DynoStand stand, const char *title)
+dyno_stage_cells_show (DynoStageCells *self, guint stage, DynoCheckState stand, const char *title)
 {
   static const char *const signs[] = { "\342\227\213", "\342\227\217", "\342\234\223",
                                        "\342\234\227" };

@@ -15,7 +15,8 @@ typedef struct {
 /* Fills the box with the cells; the box then owns the widgets. */
 void dyno_stage_cells_init (DynoStageCells *self, GtkBox *box);
 /* title: translated. */
-void dyno_stage_cells_show (DynoStageCells *self, guint stage, DynoStand stand, const char *title);
+void dyno_stage_cells_show (DynoStageCells *self, guint stage, DynoCheckState stand,
+                            const char *title);
 void dyno_stage_cells_set_value (DynoStageCells *self, guint stage, const char *text);
 
 G_END_DECLS

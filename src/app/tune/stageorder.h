@@ -19,10 +19,10 @@ typedef enum {
   DYNO_STAND_AT_WORK,
   DYNO_STAND_DONE,
   DYNO_STAND_FAILED, /* it ended without a result */
-} DynoStand;
+} DynoCheckState;
 
 typedef struct {
-  DynoStand stands[DYNO_N_TUNE_STAGES];
+  DynoCheckState stands[DYNO_N_TUNE_STAGES];
   gboolean brought[DYNO_N_TUNE_STAGES]; /* the stage has a result */
 } DynoStageOrder;
 

@@ -65,7 +65,7 @@ strip_markup (const char *markup)
 /* libhandy exposes only the page's child to screen readers, so title and description become the
  * page's accessible name and description. */
 static void
-speak_status (GtkWidget *page)
+announce_status (GtkWidget *page)
 {
   AtkObject *accessible = gtk_widget_get_accessible (page);
   g_autofree char *title = strip_markup (hdy_status_page_get_title (HDY_STATUS_PAGE (page))),
@@ -75,11 +75,11 @@ speak_status (GtkWidget *page)
 }
 
 void
-dyno_status_page_speak (GtkWidget *page)
+dyno_status_page_announce (GtkWidget *page)
 {
-  g_signal_connect (page, "notify::title", G_CALLBACK (speak_status), NULL);
-  g_signal_connect (page, "notify::description", G_CALLBACK (speak_status), NULL);
-  speak_status (page);
+  g_signal_connect (page, "notify::title", G_CALLBACK (announce_status), NULL);
+  g_signal_connect (page, "notify::description", G_CALLBACK (announce_status), NULL);
+  announce_status (page);
 }
 
 GtkWidget *
@@ -92,7 +92,7 @@ dyno_status_page_new (const char *icon_name, const char *title, const char *desc
   dyno_widget_add_class (button, "next-action", TRUE);
   gtk_widget_set_halign (button, GTK_ALIGN_CENTER);
   gtk_container_add (GTK_CONTAINER (page), button);
-  dyno_status_page_speak (page);
+  dyno_status_page_announce (page);
   g_object_set (page, "icon-name", icon_name, "title", title, "description", description, NULL);
   gtk_widget_show_all (page);
   g_object_set_data (G_OBJECT (page), "dyno-start", button);

@@ -25,7 +25,7 @@ void dyno_widget_leave_wheel (GtkWidget *widget);
 void dyno_widget_limit_combo (GtkWidget *combo, int chars);
 void dyno_widget_set_accessible_name (GtkWidget *widget, const char *name);
 /* Gives screen readers the title and the description of a HdyStatusPage, also when they change. */
-void dyno_status_page_speak (GtkWidget *page);
+void dyno_status_page_announce (GtkWidget *page);
 /* The placeholder of a page that has no run to show: icon, title, sentence, and a button that
  * starts a run. */
 GtkWidget *dyno_status_page_new (const char *icon_name, const char *title, const char *description);

@@ -204,12 +204,12 @@ dyno_state_dir_get (void)
 }
 
 static void
-tell_no_cache (const char *path, int code)
+note_no_cache (const char *path, int code)
 {
-  static gint told;
+  static gint reported;
   g_autofree char *shown = g_filename_display_name (path);
 
-  if (g_atomic_int_compare_and_exchange (&told, FALSE, TRUE))
+  if (g_atomic_int_compare_and_exchange (&reported, FALSE, TRUE))
     g_message ("Caches are not kept, so kernels are compiled at every start: cannot write into "
                "“%s”: %s; --state-dir names another folder",
                shown, g_strerror (code));
@@ -224,7 +224,7 @@ dyno_cache_dir (const char *child)
 
   if (dyno_dir_test_writable (path))
     return g_steal_pointer (&path);
-  tell_no_cache (path, errno);
+  note_no_cache (path, errno);
   return g_file_test (path, G_FILE_TEST_IS_DIR) ? g_steal_pointer (&path) : NULL;
 }
 

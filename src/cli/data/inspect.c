@@ -281,7 +281,7 @@ print_classes (const DynoDatasetInfo *info)
 }
 
 static void
-say_list (const char *head, const char *const *list)
+print_names (const char *head, const char *const *list)
 {
   if (head && list && list[0])
     {
@@ -354,7 +354,7 @@ print_text (DynoDataset *dataset, const Facts *facts)
   if (dyno_schema_count_values (&info->schema) == 0 && info->class_names && info->class_counts)
     print_classes (info);
   print_examples (dataset, facts);
-  say_list ("not readable:", facts->unreadable);
+  print_names ("not readable:", facts->unreadable);
   if (facts->failed)
     {
       dyno_out_line ("%s", "");
@@ -362,9 +362,9 @@ print_text (DynoDataset *dataset, const Facts *facts)
           "decoded %" G_GUINT64_FORMAT " %s, %" G_GUINT64_FORMAT " of them cannot be read",
           info->n_samples, dyno_plural (info->n_samples, "sample", "samples"), facts->n_failed);
     }
-  say_list (NULL, (const char *const *) facts->failed);
-  say_list ("please note:", (const char *const *) facts->notes);
-  say_list ("what may hurt:", (const char *const *) facts->warnings->pdata);
+  print_names (NULL, (const char *const *) facts->failed);
+  print_names ("please note:", (const char *const *) facts->notes);
+  print_names ("what may hurt:", (const char *const *) facts->warnings->pdata);
 }
 
 static gboolean

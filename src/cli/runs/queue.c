@@ -313,7 +313,7 @@ find_outcome (int code)
 }
 
 static void
-tell_end (const QueueOptions *o, DynoQueuedJob *queued)
+print_end (const QueueOptions *o, DynoQueuedJob *queued)
 {
   if (o->options.json)
     print_json (queued);
@@ -421,7 +421,7 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
   g_unlink (settings);
   if (!dyno_store_end_job (o->store, queued->id, queued->state, queued->exit_code, &error))
     dyno_error_line ("%s: %s", o->command, error->message);
-  tell_end (o, queued);
+  print_end (o, queued);
   return queued->state;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
   DynoDataset *dataset;
   guint top;
   gboolean json, csv;
-  guint64 n_told, n_unreadable;
+  guint64 n_reported, n_unreadable;
   guint64 n_first; /* samples of the first batch, whose time includes compiling the kernels */
   gint64 warm_us;  /* when the first batch was reported; 0: not yet */
   guint32 *ranked; /* `top` class ids */
@@ -179,8 +179,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   Printer *printer = data;
   g_autofree char *sample = dyno_dataset_describe_sample (printer->dataset, prediction->index);
 
-  printer->n_told++;
-  if (printer->n_told == printer->n_first)
+  printer->n_reported++;
+  if (printer->n_reported == printer->n_first)
     printer->warm_us = g_get_monotonic_time ();
   printer->n_unreadable += prediction->problem != NULL;
   if (prediction->mask)
@@ -230,8 +230,8 @@ print_refused (Printer *printer)
 static double
 get_rate (const Printer *printer, double seconds, gint64 now_us)
 {
-  gboolean several = printer->warm_us > 0 && printer->n_told > printer->n_first;
-  guint64 n = printer->n_told - (several ? printer->n_first : 0);
+  gboolean several = printer->warm_us > 0 && printer->n_reported > printer->n_first;
+  guint64 n = printer->n_reported - (several ? printer->n_first : 0);
   double time = several ? (double) (now_us - printer->warm_us) / G_USEC_PER_SEC : seconds;
 
   return (double) n / MAX (time, 1e-9);
@@ -242,7 +242,7 @@ print_end (const Printer *printer, const char *device, gint64 began_us)
 {
   gint64 now_us = g_get_monotonic_time ();
   double seconds = (double) (now_us - began_us) / G_USEC_PER_SEC;
-  guint64 n = printer->n_told;
+  guint64 n = printer->n_reported;
   double per_s = get_rate (printer, seconds, now_us);
   g_autofree char *rate = dyno_text_rate (per_s), *time = dyno_text_duration (seconds);
   DynoJson json;

@@ -109,7 +109,7 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
 /* Warns about samples that were used for training: they make the weights look better than they
  * are. */
 static void
-say_trained (const char *command, const char *run, const DynoDatasetInfo *data)
+print_trained (const char *command, const char *run, const DynoDatasetInfo *data)
 {
   g_autoptr (DynoJob) job = read_job (run);
   g_autofree char *theirs = NULL, *own = NULL;
@@ -143,7 +143,7 @@ dyno_run_part_choose (const char *command, const char *run, DynoDataset *dataset
   *indices = NULL;
   if (strcmp (part, "all") == 0)
     {
-      say_trained (command, run, data);
+      print_trained (command, run, data);
       return TRUE;
     }
   if (!training && strcmp (part, "validation") != 0)

@@ -79,7 +79,7 @@ read_number (const guint8 *field, gsize size, guint64 *number)
 static gboolean
 has_sum (const guint8 *header)
 {
-  guint64 said;
+  guint64 stored;
   gint64 sum = 0, signed_sum = 0;
 
   for (guint i = 0; i < BLOCK; i++)
@@ -88,8 +88,8 @@ has_sum (const guint8 *header)
       sum += byte;
       signed_sum += (gint8) byte;
     }
-  return read_number (header + 148, 8, &said)
-         && ((gint64) said == sum || (gint64) said == signed_sum);
+  return read_number (header + 148, 8, &stored)
+         && ((gint64) stored == sum || (gint64) stored == signed_sum);
 }
 
 static gboolean
@@ -242,7 +242,8 @@ give_member (Tar *tar, char type, guint64 at, guint64 size, DynoMemberFunc func,
   if (type == '5' || (regular && g_str_has_suffix (tar->name->str, "/")))
     return TRUE;
   if (tar->sparse || type == 'S')
-    member.refused = _ ("a sparse file, which is not supported; make the archive again without --sparse");
+    member.refused =
+        _ ("a sparse file, which is not supported; make the archive again without --sparse");
   else if (type == '1' || type == '2')
     member.refused = _ ("a link, which has no content of its own in the archive");
   else if (!regular)
@@ -256,7 +257,8 @@ static gboolean
 give_damage (Tar *tar, guint64 at, DynoMemberFunc func, gpointer data, GError **error)
 {
   g_autofree char *name = g_strdup_printf ("byte %" PRIu64, at);
-  DynoMember member = { .name = name, .refused = _ ("a damaged header; the rest of the archive is not read") };
+  DynoMember member = { .name = name,
+                        .refused = _ ("a damaged header; the rest of the archive is not read") };
 
   if (at > 0)
     return func (&member, data, error);

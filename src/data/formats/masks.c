@@ -219,7 +219,7 @@ find_names (Masks *m, GError **error)
 
 /* Records a guess where folders that could also be classes are read as masks without a request. */
 static void
-say_guess (Masks *m)
+note_guess (Masks *m)
 {
   const DynoMaskFolders *first = &g_array_index (m->folders, DynoMaskFolders, 0);
   g_autofree char *images = g_filename_display_name (first->images),
@@ -252,7 +252,7 @@ masks_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error
     {
       m.pairs = dyno_mask_pairs_new (list->root, m.folders, 0);
       ok = find_names (&m, error) && take_pairs (&m, error);
-      say_guess (&m);
+      note_guess (&m);
     }
   dyno_mask_pairs_free (m.pairs);
   g_clear_pointer (&m.listed, g_hash_table_unref);

@@ -36,7 +36,7 @@ typedef struct {
   char *real_root;     /* canonical, for links */
   GHashTable *entered; /* from "device:inode" of folders to RESERVED or ENTERED */
   GPtrArray *left;     /* names that were skipped, each once */
-  gint64 told_us;      /* time of the last call of progress */
+  gint64 reported_us;  /* time of the last call of progress */
 } Walk;
 
 typedef enum { ENTRY_FILE, ENTRY_FOLDER, ENTRY_OUTSIDE, ENTRY_BROKEN, ENTRY_SPECIAL } EntryKind;
@@ -210,9 +210,9 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   g_array_append_val (scan->files, file);
   if (scan->files->len % 256 != 0)
     return TRUE;
-  if (walk->context->progress && g_get_monotonic_time () - walk->told_us > G_USEC_PER_SEC / 10)
+  if (walk->context->progress && g_get_monotonic_time () - walk->reported_us > G_USEC_PER_SEC / 10)
     {
-      walk->told_us = g_get_monotonic_time ();
+      walk->reported_us = g_get_monotonic_time ();
       walk->context->progress (scan->files->len, walk->context->progress_data);
     }
   return TRUE;

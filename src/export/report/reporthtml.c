@@ -367,7 +367,7 @@ write_advice (DynoReport *report, const char *title, const char *text)
 
 /* Some reasons have a card or a figure of their own. */
 static gboolean
-is_told_apart (const DynoTuneResult *r, const char *reason)
+is_distinguished (const DynoTuneResult *r, const char *reason)
 {
   return g_strcmp0 (reason, r->lr_advice) == 0 || g_strcmp0 (reason, r->preset_text) == 0
          || g_strcmp0 (reason, r->amp_text) == 0;
@@ -383,7 +383,7 @@ write_reasons (DynoReport *report)
     {
       dyno_html_printf (html, "<section><h2>%s</h2><ul class=\"reasons\">\n", _ ("Why"));
       for (guint i = 0; r->reasons[i]; i++)
-        if (!is_told_apart (r, r->reasons[i]))
+        if (!is_distinguished (r, r->reasons[i]))
           dyno_html_printf (html, "<li>%s</li>\n", r->reasons[i]);
       g_string_append (html, "</ul></section>\n");
     }

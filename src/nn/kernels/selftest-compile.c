@@ -140,7 +140,7 @@ compile_kind (DynoDevice *device, const DynoConvKind *kind, DynoConv2dPass pass,
 
 /* Completes the report; if it has no fault, the kernels have compiled. */
 static void
-tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, guint *n_failed)
+report_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, guint *n_failed)
 {
   report->passed = !report->fault;
   *n_failed += !report->passed;
@@ -176,7 +176,7 @@ compile_precision (DynoDevice *device, const DynoPrecision *precision, guint one
       dyno_variant_print (&variant, label);
       if (!compile_tile (device, tile, pass, &report, error))
         return FALSE;
-      tell_compiled (&report, func, data, n_failed);
+      report_compiled (&report, func, data, n_failed);
     }
   for (guint i = 0; i < DYNO_CONV_N_KINDS * DYNO_CONV2D_N_PASSES; i++)
     {
@@ -191,7 +191,7 @@ compile_precision (DynoDevice *device, const DynoPrecision *precision, guint one
         continue;
       if (!compile_kind (device, kind, pass, &report, error))
         return FALSE;
-      tell_compiled (&report, func, data, n_failed);
+      report_compiled (&report, func, data, n_failed);
     }
   return TRUE;
 }

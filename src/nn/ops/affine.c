@@ -59,7 +59,6 @@ backward (DynoGraph *graph, DynoNode *node)
 {
   Affine attributes = { .factor = ((const Affine *) node->attributes)->factor };
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
-
   DynoTensor *dx = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (!dx)
     return;

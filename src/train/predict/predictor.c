@@ -566,7 +566,7 @@ typedef struct {
   const GArray *indices; /* of the samples */
   DynoPredictorFunc func;
   gpointer data;
-  guint64 told;
+  guint64 reported;
   gboolean ended; /* func has returned FALSE */
 } Run;
 
@@ -588,14 +588,14 @@ dyno_predictor_take_row (DynoPredictor *p, guint build, guint slot, guint32 row)
 }
 
 static void
-tell_batch (Run *run, const DynoPipeResult *done)
+report_batch (Run *run, const DynoPipeResult *done)
 {
   DynoPredictor *p = run->predictor;
 
   for (guint32 row = 0; row < done->n_taken && !run->ended; row++)
     {
-      g_autofree char *problem = dyno_loader_find_bad (run->loader, (guint32) run->told);
-      DynoPrediction prediction = { .index = g_array_index (run->indices, guint32, run->told),
+      g_autofree char *problem = dyno_loader_find_bad (run->loader, (guint32) run->reported);
+      DynoPrediction prediction = { .index = g_array_index (run->indices, guint32, run->reported),
                                     .problem = problem };
       if (!problem && p->info->of_pixels)
         prediction.mask = dyno_readback_get_mask (p->readbacks[0], done->slot, row);
@@ -605,7 +605,7 @@ tell_batch (Run *run, const DynoPipeResult *done)
           prediction.logits = p->logits;
           prediction.shares = p->info->is_values ? NULL : p->shares;
         }
-      run->told++;
+      run->reported++;
       run->ended = !run->func (&prediction, run->data);
     }
 }
@@ -617,7 +617,7 @@ retire (Run *run, GError **error)
 
   if (!dyno_pipe_retire (run->pipe, &done, error))
     return FALSE;
-  tell_batch (run, &done);
+  report_batch (run, &done);
   return TRUE;
 }
 

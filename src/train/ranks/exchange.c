@@ -148,7 +148,7 @@ dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm, g
 
 /* Logs the times of the exchange, with the share that the backward pass hid. */
 static void
-tell_times (const DynoExchangeTimes *times)
+report_times (const DynoExchangeTimes *times)
 {
   if (times->steps > 0 && times->total_us > 0)
     g_info ("Exchange: %" PRIu64 " bytes a step in %" PRIu64 " buckets; %.2f ms a step, %.2f ms of "
@@ -163,7 +163,7 @@ dyno_exchange_free (DynoExchange *x)
 {
   if (!x)
     return;
-  tell_times (&x->times);
+  report_times (&x->times);
   dyno_device_set_watchdog (x->device, 0);
   dyno_peer_sum_free (x->peers);
   g_array_unref (x->shares);

@@ -95,7 +95,7 @@ more_workers (const DynoMeasures *m)
 }
 
 static void
-say_loader (const DynoMeasures *m, DynoRuleWords *w)
+explain_loader (const DynoMeasures *m, DynoRuleWords *w)
 {
   w->share = dyno_measures_share (m, m->phases.wait_data_ms);
   w->a = dyno_word_percent (m->wait_share);
@@ -157,7 +157,7 @@ dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords
 
   if (!is_held_up (m) || !(m->fetch_ms / m->decode_ms >= threshold))
     return FALSE;
-  say_loader (m, w);
+  explain_loader (m, w);
   g_free (w->b);
   w->b = dyno_word_percent (m->fetch_ms / m->decode_ms);
   if (dyno_measures_cache_fits (m))
@@ -181,7 +181,7 @@ dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords 
   if (!(m->wait_share >= threshold) || !is_held_up (m) || m->fetch_ms / m->decode_ms >= 0.5
       || m->loader_ceiling > PLENTY * m->gpu_ceiling)
     return FALSE;
-  say_loader (m, w);
+  explain_loader (m, w);
   workers = more_workers (m);
   w->gain = gain_to (m, MIN (m->gpu_ceiling, rate_of_workers (m, workers)));
   if (workers > 0)

@@ -175,7 +175,7 @@ upload_input (const DynoGpuCeiling *c, DynoDeadline *deadline, GError **error)
 /* --- the engine ------------------------------------------------------------------------------- */
 
 static void
-tell_progress (const char *what, guint done, guint total, gpointer data)
+report_progress (const char *what, guint done, guint total, gpointer data)
 {
   const DynoMeter *meter = ((const DynoGpuCeiling *) data)->meter;
 
@@ -184,7 +184,7 @@ tell_progress (const char *what, guint done, guint total, gpointer data)
 }
 
 static void
-tell_warning (const char *text, gpointer data)
+report_warning (const char *text, gpointer data)
 {
   g_info ("%s", text);
 }
@@ -206,7 +206,7 @@ build (DynoGpuCeiling *c, DynoDevice *device, const DynoSettings *settings, Dyno
        GError **error)
 {
   g_autoptr (DynoJob) job = dyno_run_meter_job (c->job, settings);
-  DynoEngineWatch watch = { tell_progress, tell_warning, c };
+  DynoEngineWatch watch = { report_progress, report_warning, c };
   GCancellable *cancellable = dyno_deadline_get_cancellable (deadline);
   DynoSettings wanted = identify (settings);
   guint64 tracked;
@@ -343,7 +343,7 @@ dyno_gpu_ceiling_measure (DynoGpuCeiling *c, DynoDevice *device, const DynoSetti
                       .deadline = deadline,
                       .order = { .batches = (guint) settings->accumulate } };
 
-      tell_progress (NULL, 0, 0, c);
+      report_progress (NULL, 0, 0, c);
       dyno_cpu_times_read (&begin);
       if (measure (c, &steps, seconds, m, &problem))
         {

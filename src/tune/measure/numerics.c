@@ -77,7 +77,7 @@ static void G_GNUC_PRINTF (3, 4)
  * start of a training, in which a rounding grows to a third of the loss within some dozens of
  * steps. */
 static gboolean
-learns_in_fp32_alone (const DynoNumerics *n, double fp32, double amp)
+learns_only_in_fp32 (const DynoNumerics *n, double fp32, double amp)
 {
   return fp32 < LEARNT * n->loss_fp32[0] && amp > n->loss_amp[0];
 }
@@ -99,7 +99,7 @@ judge_difference (DynoNumerics *n)
         _ ("AMP is as good as fp32 here: over %u steps from the same weights on the same batches "
            "the losses differ by %.2g %%"),
         n->n_steps, 100 * fabs (n->difference));
-  else if (!learns_in_fp32_alone (n, fp32, amp))
+  else if (!learns_only_in_fp32 (n, fp32, amp))
     judge (n, DYNO_NUMERICS_WATCH,
            _ ("AMP trains, and its loss departs from fp32's by %+.2g %% within %u steps: compare "
               "the accuracy of both after a few epochs"),

@@ -211,7 +211,7 @@ typedef struct {
   guint64 most_validated; /* of an epoch that is ended early; 0: no early end was requested */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
-  gint64 phase_us, told_us; /* begin of the preparation, and time of the last report of it */
+  gint64 phase_us, reported_us; /* begin of the preparation, and time of the last report of it */
   char *preparing; /* the last preparation that the session reported, as DynoEvent's; or NULL */
   guint n_prepared, n_to_prepare;
   guint64 n_unreadable;
@@ -264,7 +264,7 @@ end_epoch (Follow *f)
 }
 
 static void
-tell_preparing (const Follow *f, const char *what, guint done, guint total)
+report_preparing (const Follow *f, const char *what, guint done, guint total)
 {
   if (f->meter->preparing)
     f->meter->preparing (what, done, total, f->meter->preparing_user);
@@ -295,14 +295,14 @@ take_event (Follow *f, const DynoEvent *event)
     }
   else if (event->type == DYNO_EVENT_PROGRESS)
     {
-      f->told_us = g_get_monotonic_time ();
+      f->reported_us = g_get_monotonic_time ();
       if (g_strcmp0 (f->preparing, event->progress.what) != 0)
-        f->phase_us = f->told_us;
+        f->phase_us = f->reported_us;
       g_free (f->preparing);
       f->preparing = g_strdup (event->progress.what);
       f->n_prepared = event->progress.done;
       f->n_to_prepare = event->progress.total;
-      tell_preparing (f, f->preparing, f->n_prepared, f->n_to_prepare);
+      report_preparing (f, f->preparing, f->n_prepared, f->n_to_prepare);
     }
   else if (event->type == DYNO_EVENT_STEP)
     {
@@ -313,7 +313,7 @@ take_event (Follow *f, const DynoEvent *event)
         {
           f->begin_s = m->end_s;
           f->prepare_s = (double) (g_get_monotonic_time () - f->begin_us) / 1e6;
-          tell_preparing (f, NULL, 0, 0);
+          report_preparing (f, NULL, 0, 0);
         }
       if (!waits_for_cache (f) && m->n_epochs == 0 && f->most_validated == 0 && m->n_validation > 0
           && !f->meter->steps_only && m->steps.n >= ENOUGH
@@ -417,7 +417,7 @@ conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **err
   else if (g_get_monotonic_time () >= deadline_us)
     g_propagate_error (error, dyno_run_meter_make_late_error (
                                   f->m.n_steps, f->preparing, f->n_prepared, f->n_to_prepare,
-                                  (double) (f->told_us - f->phase_us) / 1e6));
+                                  (double) (f->reported_us - f->phase_us) / 1e6));
   else
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
                          _ ("The run ended before enough steps were measured"));

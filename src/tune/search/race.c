@@ -108,7 +108,7 @@ run (DynoSearch *search, DynoTuneRacer *racer, const DynoLearningGoal *goal, dou
   g_autoptr (GError) error = NULL;
 
   dyno_search_wait_for_turn (search);
-  dyno_search_tell (search, "goal", &racer->settings);
+  dyno_search_report (search, "goal", &racer->settings);
   racer->ran = TRUE;
   if (!search->meter->class->learn (search->meter, &settings, goal,
                                     dyno_search_now_us (search) + (gint64) (seconds * 1e6),

@@ -734,7 +734,7 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
   search->begin_us = dyno_search_now_us (search);
   search->stage = "today";
   search->measured = job->settings;
-  params->meter->preparing = dyno_search_tell_preparing;
+  params->meter->preparing = dyno_search_report_preparing;
   params->meter->preparing_user = search;
   search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
   search->scan_s = CLAMP (search->seconds / 120, 0.25, 1.5);

@@ -383,7 +383,7 @@ dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome, guint64
 }
 
 void
-dyno_search_tell (DynoSearch *search, const char *stage, const DynoSettings *settings)
+dyno_search_report (DynoSearch *search, const char *stage, const DynoSettings *settings)
 {
   const DynoSearchHooks *hooks = &search->params->hooks;
 
@@ -395,7 +395,7 @@ dyno_search_tell (DynoSearch *search, const char *stage, const DynoSettings *set
 }
 
 void
-dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer data)
+dyno_search_report_preparing (const char *what, guint done, guint total, gpointer data)
 {
   DynoSearch *search = data;
   const DynoSearchHooks *hooks = &search->params->hooks;
@@ -415,7 +415,7 @@ measure_ceiling (DynoSearch *search, DynoCeiling *c)
   g_autoptr (GError) error = NULL;
   DynoMeasurement m;
 
-  dyno_search_tell (search, dyno_ceiling_name (c->of), &c->settings);
+  dyno_search_report (search, dyno_ceiling_name (c->of), &c->settings);
   if (is_gpu)
     c->planned_bytes = dyno_search_planned (search, &c->settings);
   if (measure (search, is_gpu ? class->gpu : class->loader, &c->settings, search->scan_s,
@@ -661,7 +661,7 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
   DynoMeasurement m;
   DynoEstimate run;
 
-  dyno_search_tell (search, stage, settings);
+  dyno_search_report (search, stage, settings);
   search->meter->fill_s = dyno_search_fill_seconds (search, settings);
   search->meter->steps_only = is_proof && is_steps_only (arm);
   arm->predicted =

@@ -65,9 +65,9 @@ typedef struct {
 void dyno_arm_free (gpointer arm);
 
 /* Begins a measurement of these settings and reports it. */
-void dyno_search_tell (DynoSearch *search, const char *stage, const DynoSettings *settings);
+void dyno_search_report (DynoSearch *search, const char *stage, const DynoSettings *settings);
 /* A DynoMeterPreparing. */
-void dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer search);
+void dyno_search_report_preparing (const char *what, guint done, guint total, gpointer search);
 gboolean dyno_search_stopped (DynoSearch *search);
 gint64 dyno_search_now_us (DynoSearch *search);
 double dyno_search_elapsed (DynoSearch *search);

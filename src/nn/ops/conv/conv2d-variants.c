@@ -86,7 +86,7 @@ count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
 /* TRUE: only the first phase of dgrad has taps.  Its workgroups then write the zeros of the other
  * phases. */
 static gboolean
-has_taps_in_first_phase_alone (const DynoConv2dShape *s)
+has_taps_in_first_phase_only (const DynoConv2dShape *s)
 {
   return s->kernel_h == 1 && s->kernel_w == 1 && s->pad_h == 0 && s->pad_w == 0
          && s->stride_h * s->stride_w > 1 && !s->fused.norm;
@@ -144,7 +144,7 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
       break;
     default:
       product.columns = s->cp;
-      product.phases = has_taps_in_first_phase_alone (s) ? 1 : s->stride_h * s->stride_w;
+      product.phases = has_taps_in_first_phase_only (s) ? 1 : s->stride_h * s->stride_w;
       for (guint32 phase = 0; phase < product.phases; phase++)
         {
           guint64 rows, depth;
@@ -567,7 +567,7 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
     dyno_kernel_spec_macro (spec, "FEW=1");
   if (pass == DYNO_CONV2D_DGRAD && phases > 1)
     dyno_kernel_spec_macro (spec, "PHASES=%u PHASES_APART=%d", phases, apart);
-  else if (pass == DYNO_CONV2D_DGRAD && has_taps_in_first_phase_alone (shape))
+  else if (pass == DYNO_CONV2D_DGRAD && has_taps_in_first_phase_only (shape))
     dyno_kernel_spec_macro (spec, "ALONE=1");
   if (shape->groups > 1)
     dyno_kernel_spec_macro (spec, "GROUPED=1");

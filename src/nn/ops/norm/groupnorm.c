@@ -149,7 +149,6 @@ backward (DynoGraph *graph, DynoNode *node)
 {
   GroupNorm attributes = *(const GroupNorm *) node->attributes;
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
-
   DynoTensor *dx = dyno_graph_gradient_target_over (graph, x, y, &attributes.accumulate);
   if (!dx)
     return;
