@@ -263,7 +263,8 @@ dyno_left_behind_note (GPtrArray *left)
   g_ptr_array_add (left, NULL);
   names = g_strjoinv (", ", (char **) left->pdata);
   g_ptr_array_set_size (left, (int) left->len - 1);
-  return g_strdup_printf (_ ("Files and folders that the operating system made are not data: %s"), names);
+  return g_strdup_printf (_ ("Files and folders that the operating system made are not data: %s"),
+                          names);
 }
 
 /* --- doubts ----------------------------------------------------------------------------------- */
