@@ -334,12 +334,6 @@ dyno_buffer_get_handle (DynoBuffer *buffer)
   return buffer->resources.buffer;
 }
 
-DynoDevice *
-dyno_buffer_get_device (DynoBuffer *buffer)
-{
-  return buffer->device;
-}
-
 static gboolean
 is_inside (DynoBuffer *buffer, guint64 offset, guint64 size_bytes)
 {

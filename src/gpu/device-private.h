@@ -151,7 +151,6 @@ void dyno_kernel_table_clear (DynoDevice *device);
 
 VkPipeline dyno_kernel_get_pipeline (DynoKernel *kernel);
 VkBuffer dyno_buffer_get_handle (DynoBuffer *buffer);
-DynoDevice *dyno_buffer_get_device (DynoBuffer *buffer);
 
 /* A DEVICE buffer in memory that another API has allocated, of size_bytes, a multiple of
  * DYNO_BUFFER_GRANULARITY.  On success the driver owns the descriptor; on failure the caller still

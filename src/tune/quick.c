@@ -409,7 +409,6 @@ dyno_quick_new (void)
 {
   DynoQuick *quick = g_new0 (DynoQuick, 1);
 
-  g_atomic_ref_count_init (&quick->references);
   quick->findings = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_finding_free);
   quick->cores = dyno_cores_count ();
   quick->loader_samples_per_s = quick->samples_per_s = quick->step_ms = NONE;
@@ -468,17 +467,10 @@ dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpoin
   return g_steal_pointer (&quick);
 }
 
-DynoQuick *
-dyno_quick_ref (DynoQuick *quick)
-{
-  g_atomic_ref_count_inc (&quick->references);
-  return quick;
-}
-
 void
-dyno_quick_unref (DynoQuick *quick)
+dyno_quick_free (DynoQuick *quick)
 {
-  if (!quick || !g_atomic_ref_count_dec (&quick->references))
+  if (!quick)
     return;
   g_free (quick->workload);
   g_free (quick->problem);

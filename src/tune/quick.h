@@ -32,7 +32,6 @@ typedef struct {
 } DynoQuickEpoch;
 
 typedef struct {
-  gatomicrefcount references;
   DynoDeviceInfo device;
   gboolean has_ceilings;
   DynoCeilings ceilings;
@@ -69,8 +68,7 @@ DynoQuick *dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress prog
 /* For tests: the findings that follow from the members, without any measurement. */
 DynoQuick *dyno_quick_new (void);
 void dyno_quick_judge (DynoQuick *quick);
-DynoQuick *dyno_quick_ref (DynoQuick *quick);
-void dyno_quick_unref (DynoQuick *quick); /* NULL: does nothing */
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQuick, dyno_quick_unref)
+void dyno_quick_free (DynoQuick *quick); /* NULL: does nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQuick, dyno_quick_free)
 
 G_END_DECLS

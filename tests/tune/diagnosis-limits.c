@@ -27,14 +27,14 @@ test_ceilings (void)
   measured = dyno_diagnose (&m.in);
   g_assert_cmpstr (dyno_diagnosis_find (measured, "cpu-bound")->value, ==, "6");
   g_assert_cmpfloat_with_epsilon (measured->expected_gain, 6 / 0.0012 / (64 / 0.0197) - 1, 1e-6);
-  g_clear_pointer (&measured, dyno_diagnosis_unref);
+  g_clear_pointer (&measured, dyno_diagnosis_free);
   /* Measured ceilings are used. */
   m.in.loader_ceiling = 5000;
   m.in.gpu_ceiling = 9000;
   measured = dyno_diagnose (&m.in);
   g_assert_true (measured->loader_measured && measured->gpu_measured);
   g_assert_true (measured->loader_ceiling == 5000 && measured->gpu_ceiling == 9000);
-  g_clear_pointer (&measured, dyno_diagnosis_unref);
+  g_clear_pointer (&measured, dyno_diagnosis_free);
   /* A loader ceiling above that of the device is not used, since the device waits for data in spite
    * of it. */
   m.in.loader_ceiling = 20000;

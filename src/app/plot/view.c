@@ -278,12 +278,6 @@ dyno_plot_view_set_cursor (DynoPlotView *self, double x)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-void
-dyno_plot_view_refresh (DynoPlotView *self)
-{
-  gtk_widget_queue_draw (GTK_WIDGET (self));
-}
-
 const DynoPlot *
 dyno_plot_view_get_plot (DynoPlotView *self)
 {

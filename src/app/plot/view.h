@@ -32,7 +32,6 @@ void dyno_plot_view_set_title_room (DynoPlotView *self, double room);
 /* Sets the visible span, which stays while data are added. */
 void dyno_plot_view_set_span (DynoPlotView *self, DynoPlotSpan span);
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);
-void dyno_plot_view_refresh (DynoPlotView *self); /* the series have grown */
 /* Aligns the axes of views that are one below the other: their labels get the same width. */
 void dyno_plot_view_align (DynoPlotView *const *views, guint n);
 /* The plot that is drawn, for files; valid as long as the view. */

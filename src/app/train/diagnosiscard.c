@@ -406,7 +406,7 @@ judge_folder (GTask *task, gpointer source, gpointer data, GCancellable *cancell
   if (dyno_diagnosis_input_read_run (input, data, &error))
     {
       dyno_diagnosis_input_find_ceilings (input, NULL);
-      g_task_return_pointer (task, dyno_diagnose (input), (GDestroyNotify) dyno_diagnosis_unref);
+      g_task_return_pointer (task, dyno_diagnose (input), (GDestroyNotify) dyno_diagnosis_free);
     }
   else
     g_task_return_error (task, error);

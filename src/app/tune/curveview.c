@@ -444,12 +444,6 @@ dyno_curve_view_set_result (DynoCurveView *self, DynoTuneResult *result, guint64
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-GtkWidget *
-dyno_curve_view_new (void)
-{
-  return g_object_new (DYNO_TYPE_CURVE_VIEW, NULL);
-}
-
 static void
 dyno_curve_view_finalize (GObject *object)
 {

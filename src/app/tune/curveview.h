@@ -10,7 +10,6 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_CURVE_VIEW (dyno_curve_view_get_type ())
 G_DECLARE_FINAL_TYPE (DynoCurveView, dyno_curve_view, DYNO, CURVE_VIEW, GtkDrawingArea)
 
-GtkWidget *dyno_curve_view_new (void);
 /* Takes a reference to the result.  limit_bytes: the memory limit of the search; 0: not known. */
 void dyno_curve_view_set_result (DynoCurveView *self, DynoTuneResult *result, guint64 limit_bytes);
 

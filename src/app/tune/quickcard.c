@@ -60,7 +60,7 @@ measure (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
   GError *error = NULL;
   DynoQuick *quick = dyno_quick_run (&work->params, take_progress, work, cancellable, &error);
   if (quick)
-    g_task_return_pointer (task, quick, (GDestroyNotify) dyno_quick_unref);
+    g_task_return_pointer (task, quick, (GDestroyNotify) dyno_quick_free);
   else
     g_task_return_error (task, error);
 }

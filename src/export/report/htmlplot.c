@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws plots as inline SVG.  Coordinates are in units of a fixed view box that the page scales; it
- * is narrow, so that its texts can be read on a telephone. */
+ * is narrow, so that its texts can be read on a telephone.  The SVG that Cairo writes for src/plot
+ * would not do: here colours follow the page's style sheet, light and dark, and each point has a
+ * title for pointers and screen readers. */
 #include "htmlplot.h"
 #include "axis.h"
 #include "text.h"

@@ -582,12 +582,6 @@ dyno_graph_find_parameter (const DynoGraph *graph, const DynoParameter *paramete
 
 /* Nodes ---------------------------------------------------------------------------------------- */
 
-void
-dyno_graph_set_stage (DynoGraph *graph, DynoStage stage)
-{
-  graph->stage = stage;
-}
-
 /* The array, enlarged to at least n tensors; new ones are NULL. */
 static DynoTensor **
 grow (DynoTensor **tensors, guint *n_tensors, guint n)

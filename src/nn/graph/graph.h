@@ -268,13 +268,10 @@ guint64 dyno_graph_get_head_start (DynoGraph *graph);
  * without undecayed_vectors. */
 void dyno_graph_get_undecayed (DynoGraph *graph, guint64 *start, guint64 *end);
 
-/* The stage of the nodes that are appended next: FORWARD at first, OPTIMIZER after
- * dyno_graph_backward. */
-void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);
-
-/* Appends a node to the graph in the stage being built; attributes are copied (size 0: none).  NULL
- * inputs and outputs stand for optional roles that are not used.  Sets outputs' producer and, in
- * forward, needs_gradient from the inputs and parameters. */
+/* Appends a node to the graph in the stage being built: FORWARD at first, OPTIMIZER after
+ * dyno_graph_backward; attributes are copied (size 0: none).  NULL inputs and outputs stand for
+ * optional roles that are not used.  Sets outputs' producer and, in forward, needs_gradient from
+ * the inputs and parameters. */
 DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
                            DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
                            guint n_outputs, gconstpointer attributes, gsize attributes_size);

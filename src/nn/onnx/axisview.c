@@ -75,16 +75,6 @@ dyno_view_dim (const DynoView *view, guint axis)
   return extent;
 }
 
-guint64
-dyno_view_count (const DynoView *view)
-{
-  guint64 count = 1;
-
-  for (guint i = 0; i < count_parts (view); i++)
-    count *= view->parts[i].extent;
-  return count;
-}
-
 /* Joins neighbouring parts of an axis that form one part of the tensor's axis. */
 static void
 join (DynoView *view)

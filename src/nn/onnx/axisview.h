@@ -44,9 +44,7 @@ void dyno_view_init (DynoView *view, const DynoTensor *tensor, guint32 batch, co
 /* TRUE: the view is the tensor's view of that form, of all channels. */
 gboolean dyno_view_is (const DynoView *view, const DynoTensor *tensor, const char *form);
 gboolean dyno_view_equal (const DynoView *a, const DynoView *b);
-
 guint64 dyno_view_dim (const DynoView *view, guint axis);
-guint64 dyno_view_count (const DynoView *view);
 
 /* Keeps the elements from `begin` to before `end` of an axis.  FALSE: they are not a run of the
  * axis' first part, or that part is not of the channels; the view is then unchanged. */

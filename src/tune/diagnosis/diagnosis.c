@@ -429,7 +429,6 @@ dyno_diagnose (const DynoDiagnosisInput *input)
   DynoDiagnosis *d = g_new0 (DynoDiagnosis, 1);
   DynoMeasures m;
 
-  g_atomic_ref_count_init (&d->references);
   d->findings = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_finding_free);
   d->expected_gain = NONE;
   dyno_measures_init (&m, input);
@@ -449,17 +448,10 @@ dyno_diagnose (const DynoDiagnosisInput *input)
   return d;
 }
 
-DynoDiagnosis *
-dyno_diagnosis_ref (DynoDiagnosis *diagnosis)
-{
-  g_atomic_ref_count_inc (&diagnosis->references);
-  return diagnosis;
-}
-
 void
-dyno_diagnosis_unref (DynoDiagnosis *diagnosis)
+dyno_diagnosis_free (DynoDiagnosis *diagnosis)
 {
-  if (!diagnosis || !g_atomic_ref_count_dec (&diagnosis->references))
+  if (!diagnosis)
     return;
   g_free (diagnosis->verdict);
   g_ptr_array_unref (diagnosis->findings);

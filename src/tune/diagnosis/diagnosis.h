@@ -115,7 +115,6 @@ void dyno_diagnosis_input_measure (const DynoDiagnosisInput *input, const DynoRu
                                    double *measured);
 
 typedef struct {
-  gatomicrefcount references;
   char *verdict;        /* the limit, a sentence */
   const char *knob;     /* the setting to change, static; or NULL */
   double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or no setting to change */
@@ -132,9 +131,8 @@ typedef struct {
 
 /* Never NULL, immutable; any thread may read it. */
 DynoDiagnosis *dyno_diagnose (const DynoDiagnosisInput *input);
-DynoDiagnosis *dyno_diagnosis_ref (DynoDiagnosis *diagnosis);
-void dyno_diagnosis_unref (DynoDiagnosis *diagnosis); /* NULL: does nothing */
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDiagnosis, dyno_diagnosis_unref)
+void dyno_diagnosis_free (DynoDiagnosis *diagnosis); /* NULL: does nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDiagnosis, dyno_diagnosis_free)
 
 /* NULL: there is none. */
 const DynoFinding *dyno_diagnosis_find (const DynoDiagnosis *diagnosis, const char *id);

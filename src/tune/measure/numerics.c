@@ -30,13 +30,6 @@ dyno_numerics_clear (DynoNumerics *n)
   g_clear_pointer (&n->text, g_free);
 }
 
-void
-dyno_numerics_copy (const DynoNumerics *n, DynoNumerics *copy)
-{
-  *copy = *n;
-  copy->text = g_strdup (n->text);
-}
-
 /* --- the verdict ------------------------------------------------------------------------------ */
 
 /* Mean and standard deviation over the later half. */

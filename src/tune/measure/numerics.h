@@ -33,7 +33,6 @@ typedef struct {
 } DynoNumerics;
 
 void dyno_numerics_clear (DynoNumerics *numerics);
-void dyno_numerics_copy (const DynoNumerics *numerics, DynoNumerics *copy);
 
 /* Fills the verdict from the curves; it uses no clock and no device. */
 void dyno_numerics_judge (DynoNumerics *numerics);
