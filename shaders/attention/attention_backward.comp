@@ -43,7 +43,7 @@ load_keys (uint a, uint b, uint rows, uint n, uint head, uint row0)
 }
 
 #ifdef KEYS
-/* Gradients of the keys from row0 on: weights are [key][query]. */
+/* Gradients of the keys and values from row0 on: weights are [key][query]. */
 void
 run (uint n, uint head, uint row0, uint valid)
 {

@@ -12,10 +12,11 @@
 
 DYNO_PUSH (DynoAttentionPush, p);
 
-/* Largest scores of 16 rows, as fp32 in place of a subgroup's weights, and those of whole rows. */
+/* SCORES_PITCH: of 16 rows of fp32 scores, stored over a subgroup's weights; most_shared: the
+ * largest score of each of these rows. */
 #define SCORES_PITCH 5
 shared float most_shared[SUBGROUPS * 16];
-/* for the fragment with the last key that counts: 0 for the keys that count */
+/* added to the scores of the fragment with the last valid key: 0 for valid keys, else SMALLEST */
 shared float edge_shared[16];
 
 /* The largest value of each row, in all elements of the row. */
@@ -51,7 +52,7 @@ main ()
   const bool busy = row0 + gl_SubgroupID * ROWS < T; /* the subgroup has rows */
   const MATRIX_B ones = MATRIX_B (float16_t (1.0));
   MATRIX_A queries[FRAGMENTS][STEPS];
-  /* each element of the row has the row's total */
+  /* most and total: each element of a row has the row's value */
   MATRIX_C sums[FRAGMENTS][STEPS], most[FRAGMENTS], total[FRAGMENTS];
 
   tile_load (0, OWN, p.qkv, first + PART_Q * HEADS * CHUNKS, pitch, row0);

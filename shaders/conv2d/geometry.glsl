@@ -107,12 +107,12 @@ DYNO_PUSH (DynoConv2dPush, p);
 #include "gemm-statistics.glsl"
 
 /* FEW: x has at most four channels without pads (the first layer of most nets), but eight in memory
- * as always.  The K axis (for wgrad the M axis) then counts four channels per tap: half of the
- * product would be multiplication by pad lanes.  In fp16 a chunk is two taps side by side, so a row
- * of taps is rounded up to an even number; the weight of the added tap is zero. */
+ * as always.  The K axis (for wgrad the M axis) then counts four channels per tap: with eight, half
+ * of the product would be multiplication by pad lanes.  In fp16 a chunk is two taps side by side,
+ * so a row of taps is rounded up to an even number; the weight of the added tap is zero. */
 #if FEW
-#define FEW_TAPS   (CHUNK / 4)                                /* a chunk */
-#define FEW_CHUNKS ((KW + FEW_TAPS - 1) / FEW_TAPS)     /* a row of taps */
+#define FEW_TAPS   (CHUNK / 4)                                /* per chunk */
+#define FEW_CHUNKS ((KW + FEW_TAPS - 1) / FEW_TAPS) /* per row of taps */
 #define FEW_DEPTH  (KH * FEW_CHUNKS * CHUNK)
 
 /* The row of the weight, of KH * KW * C, for an index on that axis; FALSE where there is no such
@@ -151,17 +151,17 @@ few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 }
 #endif
 
-/* IMAGES: row r of the product is image r % N at pixel r / N, and N is whole tiles, so that a tile
- * has only one pixel.  The workgroup leaves out taps that lie outside of the image: at the edge of
- * a 7x7 image with 3x3 taps these are a third, and 18 % of all products.  A tap's channels are
- * whole K tiles.  wgrad.comp describes the same for wgrad. */
+/* IMAGES: row r of the product is image r % N at pixel r / N, and N is a multiple of the tile's
+ * rows, so that a tile has only one pixel.  The workgroup leaves out taps that lie outside of the
+ * image: of 3x3 taps a third at the edge, which is 18 % of all products of a 7x7 image.  A tap's
+ * channels are whole K tiles.  wgrad.comp describes the same for wgrad. */
 #ifndef IMAGES
 #define IMAGES 0
 #endif
 #if IMAGES && A_ALONG_K
 uvec2 tap_begin, tap_end; /* y and x of the taps that are inside */
 uvec2 tap;                /* the tap of the K tile */
-uint tap_chunk;           /* its first channels */
+uint tap_chunk;           /* the first chunk of the K tile, in the tap's channels */
 
 void
 taps_start ()
@@ -240,8 +240,8 @@ walk_start (uint index, uint chunks, uint width)
   return Walk (tap / width, tap % width, index % chunks);
 }
 
-/* Advances by `step`, a position, so that no divisions are needed (with LANES it is computed before
- * the loop; else it has a constant number of chunks). */
+/* Advances by `step`, a position, so that no divisions are needed (with LANES `step` is computed
+ * before the loop; else it is constant). */
 void
 walk_add (inout Walk walk, Walk step, uint chunks, uint width)
 {
@@ -295,8 +295,8 @@ pixel_add (inout uvec3 pixel, uvec3 step, uint height, uint width)
 uint store_row;
 
 /* SPLIT, in forward and dgrad: the K axis is cut into parts of K_SPLIT, counted by z, and each part
- * writes its fp32 sums as target[z][rows][columns]; join.comp adds them up to the activation.  The
- * part of this workgroup: */
+ * writes its fp32 sums as target[z][rows][columns]; join.comp adds them up to the activation.
+ * split_begin and split_end bound the part of this workgroup. */
 #if SPLIT
 DYNO_BUFFER_OUT (Parts4, vec4, 16);
 

@@ -19,7 +19,7 @@
 #define DY_LOADS  ((TILE_H * TILE_W + DY_STEP - 1) / DY_STEP)
 #define TILE_DY   PATCH_SIZE
 #define LOOP      (TILE_DY + TILE_H * TILE_W * DY_PITCH)
-/* The sums of a share, in rows of 16 and 4 more. */
+/* The sums of a share lie in rows of 16 floats, padded by 4; the stride is in words of 16 bytes. */
 #define SUM_STRIDE 5
 #define SUM_AT(slice, i, j) \
   ((((slice) *FRAGMENTS_M + (i)) * FRAGMENTS_N + (j)) * 16 * SUM_STRIDE)
@@ -109,7 +109,7 @@ multiply_strip (uvec2 strip, uint slice)
       }
 }
 
-/* Adds the sums of all shares to those of the first. */
+/* Adds the sums of the other shares to those of the first. */
 void
 join_shares (uint share, uint slice)
 {

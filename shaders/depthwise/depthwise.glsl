@@ -122,7 +122,7 @@ quad_rounded (vec4 quad)
 Words
 pixel_words_or (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column, Words pad)
 {
-  const uint row = ROW_OF (n, y), place = COLUMN_OF (n, x); /* below zero they wrap as well */
+  const uint row = ROW_OF (n, y), place = COLUMN_OF (n, x); /* too large if y or x wrapped */
   const bool inside = row < h && place < w;
   const uint pixel = inside ? (IMAGE_OF (n) * h + row) * w + place : 0;
   const Words words = quad_words (address, pixel * CVECS + column);
@@ -166,7 +166,8 @@ norm_clear (uint column)
   norm_sum = norm_product = vec4 (0.0);
 }
 
-/* Four channels of dy, as stored. */
+/* Rounds four channels of dy, applies the slope, and adds them to the sums; returns the values to
+ * be stored. */
 vec4
 norm_quad (vec4 dy, Words x)
 {

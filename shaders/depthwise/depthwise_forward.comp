@@ -77,7 +77,7 @@ row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 }
 
 #if NORM
-/* The additional values that the sums need, for the rows that a piece stores. */
+/* The batch norm's x at the pixels that a piece stores, which the sums need. */
 Words beside[BAND][STRIP];
 #endif
 
@@ -144,7 +144,7 @@ piece_make (uint n, uint top, uint left, uint column)
           [[unroll]] for (uint b = 0; b < BAND; b++)
             [[unroll]] for (uint k = 0; k < STRIP; k++)
               {
-                const uint ky = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
+                const uint ky = r - b * STEP_H, kx = j - k * STEP_W; /* below zero they wrap */
                 if (ky < TAPS_H && kx < TAPS_W)
                   sums[b][k] += value * weights[TAP (ky, kx)];
               }

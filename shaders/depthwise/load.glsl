@@ -17,7 +17,8 @@
 
 Words x_pad;
 vec4 load_factor, load_shift, load_least;
-vec4 x_unit; /* factor for products with the values */
+/* factor that undoes the division in products; NaN where the statistics are not finite */
+vec4 x_unit;
 
 void
 load_begin (uint column)

@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y = x / (1 - P) with probability 1 - P, else 0; (N, H, W, C) both.  The forward and the backward
- * pass use this kernel: the mask is drawn again from (seed, step, STREAM, element).  BY_SAMPLE=1
- * draws it from (seed, step, STREAM, n): a sample is kept or dropped as a whole.  y may be x's own
- * memory.  ACCUMULATE=1 adds to y. */
+ * pass use this kernel: the mask is drawn again from (seed, step, micro-step, STREAM, element).
+ * BY_SAMPLE=1 draws it with n for the element: a sample is kept or dropped as a whole.  y may be
+ * x's own memory.  ACCUMULATE=1 adds to y. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "elementwise-push.h"

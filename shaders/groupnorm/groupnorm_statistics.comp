@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* For each group of CHANNELS channels of each sample of x (N, H, W, C): the mean and 1 / sqrt
  * (variance + EPSILON), where the variance is the mean of the squared distances from the mean,
- * computed in a second pass.  BACKWARD=1: the means of dy and of dy xhat instead.  A workgroup
- * takes a group at a time; sums are joined in a fixed order. */
+ * computed in a second pass.  BACKWARD=1: x is xhat, and the means are of dy and of dy xhat.
+ * A workgroup takes a group at a time; sums are joined in a fixed order. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "groupnorm-push.h"

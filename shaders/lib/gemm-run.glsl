@@ -5,7 +5,7 @@
  *   void gemm_next ()
  *       advances to the next K tile (and with LANES gemm_next_group)
  *   bool gemm_row (uint row)
- *       row of the tile: TRUE when it is to be stored; keeps its place
+ *       row of the tile: TRUE when it is to be stored by the following gemm_store calls
  *   void gemm_store (uint column, vec4 v)
  *       four columns of the row of gemm_row, column of the tile a multiple of 4
  *   void gemm_store2 (uint column, vec4 v, vec4 w)
