@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The window.  It ties the setup (left), the monitor and the tuner (right) together: every command
- * is an action, and the possible actions follow only from the states of these parts
- * (windowstate.c).  While something is at work the setup is locked (dyno_window_work_changed).
+/* The window.  It ties the setup, the monitor and the tuner together: every command is an action,
+ * and the possible actions follow only from the states of these parts (windowstate.c).  While
+ * something is at work the setup is locked (dyno_window_work_changed).
  *
  * During a run the monitor is drained once per frame while the window is visible, and also by a
  * slow timer. */
@@ -349,8 +349,8 @@ fit_to_width (gpointer data)
   gboolean folded = hdy_flap_get_fold_policy (flap) == HDY_FLAP_FOLD_POLICY_ALWAYS;
   self->fit = 0;
   gtk_widget_set_visible (self->rail, !narrow);
-  gtk_widget_set_visible (self->queue_button, !narrow);  /* it is in the menu */
-  gtk_widget_set_visible (self->export_button, !narrow); /* it is in the menu */
+  gtk_widget_set_visible (self->queue_button, !narrow);  /* the menu has the command too */
+  gtk_widget_set_visible (self->export_button, !narrow); /* likewise */
   gtk_widget_set_visible (self->pause_label, !narrow);
   gtk_widget_set_visible (self->stop_label, !narrow);
   gtk_widget_set_visible (self->pill, !tight);

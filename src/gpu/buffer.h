@@ -26,7 +26,7 @@ typedef struct _DynoBuffer DynoBuffer;
 /* The most bytes of one buffer on such a device, a multiple of DYNO_BUFFER_GRANULARITY. */
 guint64 dyno_buffer_get_limit (const DynoDeviceInfo *info);
 
-/* size_bytes > 0.  Content is undefined.  kind counts for DEVICE and SHARED buffers only.
+/* size_bytes > 0.  Content is undefined.  kind is used only for DEVICE and SHARED buffers.
  * Errors: OVER_BUDGET, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY. */
 DynoBuffer *dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind,
                              DynoBufferUsage usage, GError **error);

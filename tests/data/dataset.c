@@ -168,7 +168,7 @@ test_split_draws_its_members (void)
       drawn[seed] = sorted (validation);
       for (guint i = 0; i < validation->len; i++)
         {
-          /* Samples of a class are 10 apart: its 20 validation samples are spread evenly over the
+          /* A class has 20 samples, 10 apart: its 6 validation samples are drawn from the whole
            * file. */
           first_of_file += g_array_index (validation, guint32, i) < 60;
           last_of_file += g_array_index (validation, guint32, i) >= 140;
@@ -291,7 +291,7 @@ test_split_keeps_one_to_train (void)
   g_assert_cmpuint (train->len + validation->len, ==, 11);
 }
 
-/* Opens a data set with classes of the given sizes, with numbers in memory as samples. */
+/* Fills in the facts of a data set with classes of the given sizes, whose samples have no data. */
 static void
 counts_open_done (DynoDataset *dataset, const guint64 *counts, guint32 n_classes)
 {
@@ -359,8 +359,8 @@ open_counts (const guint64 *counts, guint32 n_classes, guint64 own_validation)
   return dataset;
 }
 
-/* A class of two or more samples has one in each part, and a class of a single sample is trained
- * on. */
+/* A class of two or more samples has at least one in each part, and the sample of a class that has
+ * only one is for training. */
 static void
 test_split_gives_minorities_one_to_validate (void)
 {

@@ -32,7 +32,8 @@ begin (double scale)
   return l;
 }
 
-/* Lines up and down, sometimes horizontal; corners are at least `apart` pixels apart. */
+/* Lines up and down, with each fifth corner at half the height; corners are at least `apart` pixels
+ * apart in x. */
 static Points
 zigzag (const DynoPlotLayout *l, double apart, double tall)
 {
@@ -61,8 +62,8 @@ trace (const DynoPlotLayout *l, const Points *p)
     cairo_line_to (l->cr, p->x[i], p->y[i]);
 }
 
-/* For one colour, of 255: the mean difference of all pixels, the largest difference, and the mean
- * of a. */
+/* For one colour channel, 0 to 255: the mean difference of all pixels, the largest difference, and
+ * how far a is below white on average. */
 static void
 compare (const DynoPlotLayout *a, const DynoPlotLayout *b, double *mean, int *most, double *inked)
 {

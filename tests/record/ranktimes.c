@@ -161,8 +161,8 @@ test_first_steps (void)
   g_assert_cmpfloat_with_epsilon (rates[0].own_ms, 100, 1e-9);
 }
 
-/* The clocks of two ranks differ: a wait that began before the step does not reduce other steps,
- * and a rank that only waited has no rate, and is not slow. */
+/* Waits that are longer than the step, since the clocks of two ranks differ, count as long as the
+ * step; a rank that only waited has no rate, and is not slow. */
 static void
 test_long_waits (void)
 {

@@ -106,7 +106,7 @@ test_asked_steps (void)
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 30), ==, 0);
   /* The run was stopped before. */
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 6), ==, 0);
-  facts.begin_step = 4; /* of larger steps, which are two epochs of the present ones */
+  facts.begin_step = 4; /* larger steps, as long as two epochs of the present steps */
   facts.begin_place = 20;
   g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 14);
   facts.max_steps = 0; /* the epochs decide, since the run may have stopped early */
@@ -545,7 +545,7 @@ test_loss_trend (void)
 }
 
 /* Non-finite losses: one of them in the last quarter prevents a trend, and earlier ones do not
- * count.  Twice, since the trend is computed again. */
+ * count.  Checked with a NaN and later with an infinite loss. */
 static void
 test_loss_trend_without_numbers (void)
 {

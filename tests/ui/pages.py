@@ -107,8 +107,8 @@ def test_preferences_are_kept_and_obeyed(home):
 
 
 def test_the_quick_test_of_the_menu_entry_can_be_stopped(home):
-    """The desktop activates the quick test; no run starts while it measures, which it does until
-    the driver makes kernels again."""
+    """The desktop activates the quick test; no run starts while it measures.  It waits until the
+    gate file is removed, since the driver creates no kernels before."""
     gate = home.file('gate')
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='gate=' + gate)
     with open(gate, 'w'):

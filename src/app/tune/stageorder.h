@@ -27,11 +27,12 @@ typedef struct {
 } DynoStageOrder;
 
 void dyno_stage_order_begin (DynoStageOrder *order);
-/* The stage is at work, and earlier ones have ended.  Does nothing if a later stage has begun. */
+/* Records that the stage is at work, and that earlier ones have ended.  Does nothing if a later
+ * stage has begun. */
 void dyno_stage_order_work (DynoStageOrder *order, DynoTuneStage stage);
 /* Records that the stage has a result. */
 void dyno_stage_order_bring (DynoStageOrder *order, DynoTuneStage stage);
-/* No stage is at work any more. */
+/* Records that no stage is at work any more. */
 void dyno_stage_order_end (DynoStageOrder *order);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by predict and evaluate: the options for weights and data, and functions that open
- * both. */
+/* Shared by predict and evaluate: the options for weights and data, their parsing, and the
+ * predictor for them. */
 #pragma once
 #include "cli.h"
 #include "predictor.h"

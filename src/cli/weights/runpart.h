@@ -7,14 +7,14 @@
 G_BEGIN_DECLS
 
 /* Sets params, except for targets, to those with which the run of a folder opened its data set;
- * params are unchanged where those are not known. */
+ * params are unchanged where the run's are not known. */
 void dyno_run_part_get_params (const char *run, DynoDatasetParams *params);
 
 /* The samples of the part "training" (or "train") or "validation": of the data set's own division,
  * else of the division by the seed and fraction of the run, whose folder may be NULL.  For "all",
- * *indices is NULL.  A data set whose number of samples differs from the run's is refused; other
- * differences, and samples that may have been used for training, are reported on standard error.
- * Errors: G_OPTION_ERROR; DYNO_TRAIN_ERROR. */
+ * *indices is NULL, and samples that may have been used for training are reported on standard
+ * error.  For the division of a run, a data set with another number of samples is refused, and
+ * other differences are reported on standard error.  Errors: G_OPTION_ERROR; DYNO_TRAIN_ERROR. */
 gboolean dyno_run_part_choose (const char *command, const char *run, DynoDataset *dataset,
                                const char *part, GArray **indices, GError **error);
 

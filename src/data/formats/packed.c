@@ -41,7 +41,7 @@ append_number (GString *json, const char *before, double value)
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (number, sizeof number, "%.9g", value);
-  /* a negative zero would lose its sign as a whole number */
+  /* a reader that takes "-0" for a whole number would lose the sign */
   g_string_append_printf (json, "%s%s", before, strcmp (number, "-0") == 0 ? "-0.0" : number);
 }
 
@@ -86,7 +86,7 @@ dyno_packed_describe (const DynoDatasetInfo *info, GString *json)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/* The static string among words that equals text; NULL: there is none. */
+/* The static string among words that equals word; NULL: there is none. */
 static const char *
 find_word (const char *const *words, const char *word)
 {

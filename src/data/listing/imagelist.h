@@ -4,8 +4,9 @@
  * headers by a few threads, and the functions of a DynoDatasetClass on the list.
  *
  * Invariants: the list's names are bytes as they were found; after dyno_image_list_finish nothing
- * is written any more, so that samples are read in any thread without a lock; containers stay open,
- * so that a container that is removed or replaced meanwhile can still be read as it was listed. */
+ * is written any more, so that samples are read in any thread without a lock; containers stay open
+ * unless there are too many, so that a container that is removed or replaced meanwhile can still be
+ * read as it was listed. */
 #pragma once
 #include "dataset-class.h"
 #include "image.h"
@@ -40,7 +41,7 @@ typedef struct {
   char *manifest;     /* name of the manifest that the lines are in, for messages; may be NULL */
   gboolean named;     /* the user named the manifest: its paths may lead out of the root */
   GArray *items;      /* DynoListedImage, in the order of the samples */
-  GByteArray *names;  /* ended by 0 */
+  GByteArray *names;  /* each ends with a zero byte */
   GArray *containers; /* DynoContainer */
   guint32 n_values;   /* values of a sample; 0: it has a class */
   GArray *values;     /* float, (items, n_values) */
@@ -76,9 +77,9 @@ const DynoImageBox *dyno_image_list_get_box (const DynoImageList *list, guint64 
 /* Removes the items for which keep is FALSE, with their values, boxes and masks. */
 void dyno_image_list_keep (DynoImageList *list, const guint8 *keep);
 
-/* Sets which items validate, from parts: guint8, the DynoPart of each item.  The part other than
- * train validates; where there are both a validation and a test part, the items of the test part
- * are dropped, with a note. */
+/* Sets which items are for validation, from parts: guint8, the DynoPart of each item.  These are
+ * the items of all parts but train, or none where no item is in train; where there are both a
+ * validation and a test part, the items of the test part are dropped, with a note. */
 void dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray *notes);
 
 /* Called when a container has been indexed: where there are many, it is closed, and opened again at

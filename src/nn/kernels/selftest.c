@@ -2,9 +2,9 @@
 /* The self-test: every variant computes small convolutions, which are compared with a plain double
  * convolution on the host.
  *
- * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with
- * the tile forced at every choice point.  Outputs are filled with NaN first, so that an element
- * that is never written does not pass. */
+ * Each convolution is a graph of its own, which runs with each tile through the same lowering, plan
+ * and program as a net, with the tile forced at every choice point.  Outputs are filled with NaN
+ * first, so that an element that is never written does not pass. */
 #include "selftest.h"
 #include "conv2d-private.h"
 #include "convtrial-private.h"
@@ -65,8 +65,7 @@ write_activation (DynoProgram *program, const DynoTensor *tensor, const float *v
   return dyno_program_write_tensor (program, tensor, 0, bytes, tensor->size_bytes, error);
 }
 
-/* Sum of squared differences over sum of squares; a pad lane that is not zero counts as
- * infinite. */
+/* Sum of squared differences over sum of squares; infinite if a pad lane is not zero. */
 static gboolean
 activation_error (DynoProgram *program, const DynoTensor *tensor, const double *want, double *nmse,
                   GError **error)

@@ -7,18 +7,18 @@
 #include "space.h"
 #include <math.h>
 
-#define TRIAL_S      0.4 /* the shortest trial: as in searchstate, for a search of 20 s and less */
+#define TRIAL_S      0.4 /* the shortest trial, as in search.c for a search of 20 s and less */
 #define STEPS        7   /* least steps of a trial, as DYNO_SEARCH_STEPS */
-#define NEW_S        1.0 /* a new network's kernels out of the driver's cache, and its first step */
+#define NEW_S        1.0 /* a new network's kernels from the driver's cache, and its first step */
 #define AGAIN_S      0.3
-#define SOFTWARE_NEW 8.0 /* times these on a CPU, whose driver compiles by itself */
+#define SOFTWARE_NEW 8.0 /* factor of both on a CPU, whose driver compiles the kernels */
 /* llvmpipe: a small ResNet and a CNN reach 9 GFLOP/s on two cores. */
 #define CORE_FLOPS_PER_S 4e9
 #define AMP_SLOWER       5.0 /* on a CPU, to compile and to run */
 #define LOOKS            3
 #define TURNS            2
 
-/* The time of a look (a new network) or of a turn at settings. */
+/* Seconds of the first measurement of settings (is_new) or of a turn of their proof. */
 static double
 cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
 {
@@ -31,7 +31,7 @@ cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
   return slower * prepare + MAX (TRIAL_S, slower * steps);
 }
 
-/* Counts the measurements in the order of the search, with the base line first, as on a CPU. */
+/* Counts the measurements in the order of a search on a CPU, which begins with the base line. */
 void
 dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
 {
@@ -39,7 +39,7 @@ dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
   double seconds = 0;
 
   dyno_space_set_baseline (&settings[0]);
-  settings[1].amp &= p->n_cores == 0; /* the settings that it is compared with */
+  settings[1].amp &= p->n_cores == 0; /* compared with the base line: on a CPU without AMP */
   *f = (DynoForesight){ .n_needed = LOOKS * (1 + TURNS) };
   for (guint i = 0; i < f->n_needed; i++)
     {

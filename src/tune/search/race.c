@@ -3,15 +3,16 @@
  * accuracy that another batch causes after equal epochs, where there is time.
  *
  * Racers train from the same seed, each with the learning rate that its batch is advised; a racer
- * that needs longer than the first so far is stopped.  The racers are the fastest arm, arms that
- * are nearly as fast, and smaller batches, which take fewer epochs to learn as much. */
+ * that needs longer than the fastest so far is stopped.  The racers are the fastest arm, the
+ * present settings, and smaller batches, which take fewer epochs to learn as much: halves of the
+ * fastest arm's batch, and arms that are nearly as fast. */
 #include "intl.h"
 #include "searchstate.h"
 #include "verdict.h"
 #include <math.h>
 
 #define MOST_RACERS 6
-#define CLOSE       0.9 /* of the rate of the fastest: may win the race */
+#define CLOSE       0.9 /* of the fastest arm's rate: an arm above it may win the race */
 #define LEAST_BATCH 8
 #define MOST_EPOCHS 3 /* epochs that are compared */
 
@@ -41,7 +42,7 @@ add_racer (DynoSearch *search, const DynoSettings *settings)
   g_ptr_array_add (racers, racer);
 }
 
-/* The fastest comes first, so that the others need not train longer than it does. */
+/* The fastest arm comes first, so that the others need not train longer than it does. */
 static void
 choose_racers (DynoSearch *search, const DynoArm *choice)
 {
@@ -68,8 +69,7 @@ choose_racers (DynoSearch *search, const DynoArm *choice)
     }
 }
 
-/* Each racer that trained is recorded like any other trial; a racer that took too long was
- * stopped. */
+/* Records a racer that trained as a trial; DROPPED: it did not reach the goal. */
 static void
 keep_racer (DynoSearch *search, const DynoTuneRacer *racer)
 {
@@ -183,7 +183,7 @@ dyno_search_get_winner (DynoSearch *search)
 
 /* --- equal epochs ----------------------------------------------------------------------------- */
 
-/* The number of epochs of both that fit into the remaining time. */
+/* The number of epochs that fit into the remaining time for the best and the present settings. */
 static guint64
 count_epochs (DynoSearch *search)
 {
@@ -220,5 +220,5 @@ dyno_search_compare_learning (DynoSearch *search)
       r->equal[i] = racers[i].learning;
     }
   r->equal_epochs = good ? goal.most_epochs : 0;
-  r->equal_wanted &= !dyno_search_stopped (search); /* then a lack of time is not the cause */
+  r->equal_wanted &= !dyno_search_stopped (search); /* a stop, not the time, is the reason */
 }

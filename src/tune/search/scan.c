@@ -3,21 +3,22 @@
  * separately, and their order.
  *
  * First comes the loader with all workers, without and with the cache, whose rate is the highest
- * that the device needs to reach; it has more workers than cores where they wait for a disk.  Next
- * comes the device over batches by doubling until two doublings in turn gain nothing or the loader
- * is far slower, by factors of four where the time is too short for all doublings, then once more
- * between the points around the knee, in each precision unless the other leads throughout.  Then
- * come the loader with fewer workers, as far as they are the limit, and a longer prefetch only
- * where the loader is the limit.  Checkpointing and accumulation are measured only where memory
- * ends the batch before the knee. */
+ * that the device needs to reach; more workers than cores are tried where workers wait for a disk.
+ * Next comes the device.  Its batch is doubled until two doublings in turn gain nothing or the
+ * loader is far slower (multiplied by four where the time is too short for all doublings), and one
+ * batch between the points around the knee is added.  The other precision is scanned too if it is
+ * about as fast at the best batch.  Then come the loader with fewer workers until it is not the
+ * limit, and a longer prefetch only where the loader is the limit.  Checkpointing and accumulation
+ * are measured only where memory ends the batch before the knee. */
 #include "searchstate.h"
 #include <math.h>
 
 #define START_BATCH 32
 #define PLENTY      1.3  /* times the other ceiling: not the limit */
 #define PAST_CORES  1.5  /* gain from twice the workers where workers wait */
-#define CHANGED     0.05 /* of the device's rate since the first point: the curve is not reliable */
-#define DEAR        0.05 /* of the time, to prepare one network: points only for the curve are left out */
+#define CHANGED     0.05 /* of the first point's rate, measured again: the curve is not reliable */
+/* share of the time for preparing one network: points only for the curve are left out */
+#define DEAR 0.05
 
 static double
 gpu_at (DynoSearch *search, DynoSettings s, gint64 batch)
@@ -30,7 +31,7 @@ static double
 loader_at (DynoSearch *search, DynoSettings s, gint64 workers)
 {
   s.workers = workers;
-  s.batch_size = MIN (s.batch_size, START_BATCH); /* it is not the limit here, and takes time */
+  s.batch_size = MIN (s.batch_size, START_BATCH); /* a larger one takes longer and is not faster */
   return dyno_search_ceiling (search, DYNO_CEILING_LOADER, &s);
 }
 
@@ -101,7 +102,7 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
           best_batch = batch;
         }
     }
-  /* Rounded as in largest (). */
+  /* Rounded as in largest_fitting (). */
   gint64 updates = (gint64) search->meter->n_train / (DYNO_SEARCH_UPDATES * s->accumulate) / 8 * 8;
 
   search->memory_limits |= flat == 0 && batch >= largest && largest < updates
@@ -109,7 +110,7 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
   return best_batch;
 }
 
-/* Halves the batch while a smaller one is still possible: for the curve, and because a loader may
+/* Halves the batch while its rate is above 0.4 of the best: for the curve, and because a loader may
  * be the limit already there.  Where the loader is not the limit, and kernels take long to compile,
  * the time is kept for larger batches and the proof. */
 static void
@@ -127,7 +128,7 @@ scan_down (DynoSearch *search, const DynoSettings *s, gint64 batch, double best)
     }
 }
 
-/* The knee lies between two of the doubled batches: the batch half-way narrows it down. */
+/* The knee lies between two of the doubled batches: the batch half-way between them is measured. */
 static void
 refine_knee (DynoSearch *search, const DynoSettings *s, gint64 best_batch)
 {
@@ -146,8 +147,8 @@ refine_knee (DynoSearch *search, const DynoSettings *s, gint64 best_batch)
     }
 }
 
-/* The base line's batch, whose kernels are there, takes next to no time: with it the time of a batch
- * is known as a line from the first two points on. */
+/* Measures the base line's batch, whose kernels exist already, in next to no time, so that the
+ * first point of the scan gives the time of a batch as a line through two points. */
 static void
 scan_base (DynoSearch *search, const DynoSettings *s)
 {
@@ -192,7 +193,7 @@ scan_memory_savers (DynoSearch *search, const DynoSettings *best)
 }
 
 /* Rates of both precisions at the first batch.  Where AMP is ahead by more than a doubled batch can
- * bring, fp32's rate is that of the base line's smaller batch, whose kernels are there. */
+ * bring, fp32's rate is that of the base line's smaller batch, whose kernels exist. */
 static void
 look_at_precisions (DynoSearch *search, const DynoSettings *fp32, const DynoSettings *amp,
                     gint64 start, double *plain, double *mixed)
@@ -220,8 +221,8 @@ compare_batches (gconstpointer a, gconstpointer b)
   return x->settings.batch_size < y->settings.batch_size ? -1 : 1;
 }
 
-/* The device's measured ceilings of these settings except for the batch; with others set, the
- * ceilings of all other settings. */
+/* The device's measured ceilings of these settings with any batch; others: those of all other
+ * settings. */
 static GPtrArray *
 list_curve (DynoSearch *search, const DynoSettings *s, gboolean others)
 {
@@ -299,7 +300,8 @@ scan_gpu (DynoSearch *search, DynoSettings *best)
     scan_memory_savers (search, best);
 }
 
-/* Measures fewer workers, as far as they are the limit. */
+/* Measures 0, 1, 2, 4, ... workers until they are not the limit or two doublings in turn gain
+ * nothing. */
 static void
 scan_workers (DynoSearch *search, const DynoSettings *s, double needed)
 {
@@ -365,7 +367,7 @@ look_past_cores (DynoSearch *search, const DynoSettings *s, double rate)
   return rate;
 }
 
-/* The highest rate of the loader, as far as one look shows. */
+/* Estimates the loader's highest rate from its rate with all workers. */
 static void
 look_at_loader (DynoSearch *search)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures, and manages the clock, the cost of measurements, the records, and the updates of the
- * arms and the model. */
+/* Measures; keeps the time, the cost of measurements and their records; and updates the arms and
+ * the model. */
 #include "gpu-error.h"
 #include "intl.h"
 #include "preset.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define NO_LIMIT     1.3  /* times the device's rate: the loader is not the limit */
-#define MOST_SHARE   3.0  /* times the measured time: a trial is expected to take at most this */
-#define FIRST_LONGER 1.05 /* of the time: the limit until a trial has worked */
+#define MOST_SHARE   3.0  /* the most time of a trial, relative to its measuring time */
+#define FIRST_LONGER 1.05 /* of the total time: the limit until a trial has worked */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ dyno_search_stopped (DynoSearch *search)
   return g_cancellable_is_cancelled (search->params->cancellable);
 }
 
-/* The settings on which its kernels depend. */
+/* The settings on which a network's kernels depend. */
 static char *
 network_key (const DynoSettings *s)
 {
@@ -76,7 +76,7 @@ measuring_steps (DynoSearch *search, const DynoSettings *settings, double second
   return MAX (seconds, least_seconds (settings, rate));
 }
 
-/* The same in a trial with the end of an epoch. */
+/* The same for a trial that also measures the end of an epoch. */
 static double
 measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
@@ -551,7 +551,8 @@ dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstima
   dyno_rate_model_add_trial (search->model, &s, rate->median, dyno_search_relative_sd (rate));
 }
 
-/* Updates the arm and the model with a successful measurement.  *run: its rate as that of a run. */
+/* Updates the arm and the model with a successful measurement.  *run: the rate with
+ * the end of an epoch included. */
 static void
 learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolean is_proof,
              DynoEstimate *run)

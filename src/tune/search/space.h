@@ -20,13 +20,14 @@ typedef struct {
   gboolean fp16;       /* the device supports it */
   gboolean loader;     /* there is a loader: the device does not make its own input */
   gboolean can_cache;
-  /* Settings that do not affect the limit keep their value: */
+  /* FALSE: the setting does not affect the limit and keeps its value */
   gboolean vary_prefetch, vary_checkpointing, vary_accumulate;
 } DynoSearchSpace;
 
 /* The values of a tunable setting that are searched, rising; start's own value is among them where
- * the machine supports it, and is the only value where the setting is not searched.  The value
- * half-way between two doubled values is tried too.  Elements double; g_array_unref. */
+ * the machine supports it, and is the only value where the setting is not searched.  For batch_size
+ * and workers the value half-way between two doubled values is tried too.  Elements double;
+ * g_array_unref. */
 GArray *dyno_space_values (const DynoSearchSpace *space, const DynoSettingInfo *info,
                            const DynoSettings *start);
 
