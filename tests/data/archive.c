@@ -197,7 +197,7 @@ test_truncated_and_damaged_tar (void)
       g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
       g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 1);
       g_assert_true (is_listed (dataset, damage == 0 ? "b/3.jpg: the archive ends inside it"
-                                                     : "a damaged header; what follows"));
+                                                     : "a damaged header; the rest"));
     }
   test_folder_remove (folder);
 }
@@ -407,7 +407,7 @@ test_names_of_people (void)
       g_assert_cmpint (dyno_dataset_get_info (dataset)->has_split, ==, k == 0);
       notes = dyno_dataset_list_notes (dataset, NULL, NULL);
       all = g_strjoinv ("\n", notes);
-      g_assert_nonnull (strstr (all, k == 0 ? "are no data: Thumbs.db, __MACOSX"
+      g_assert_nonnull (strstr (all, k == 0 ? "are not data: Thumbs.db, __MACOSX"
                                             : "All classes hold the same folders, “a”, “b”"));
     }
   test_folder_remove (folder);

@@ -332,7 +332,7 @@ test_what_systems_leave_behind (void)
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 0);
-  g_assert_true (has_note (dataset, "are no data: Thumbs.db, __MACOSX, desktop.ini"));
+  g_assert_true (has_note (dataset, "are not data: Thumbs.db, __MACOSX, desktop.ini"));
   test_folder_remove (folder);
 }
 

@@ -249,7 +249,7 @@ test_shapes (void)
     const char *word;
   } bad[] = { { 0, 48, 0, FALSE, "not q, k and v" }, { 3, 48, 0, FALSE, "not q, k and v" },
               { 1, 36, 0, FALSE, "heads of 12" },    { 1, 408, 0, FALSE, "heads of 136" },
-              { 2, 48, 3, FALSE, "lengths" },        { 2, 48, 1, TRUE, "each row" } };
+              { 2, 48, 3, FALSE, "lengths" },        { 2, 48, 1, TRUE, "within rows" } };
   const double values[1000] = { 0 };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {

@@ -120,7 +120,7 @@ class Display(unittest.TestCase):
         # Without the lines of the log.
         words = [line for line in self.words().splitlines() if not line.startswith('dyno-')]
         self.assertEqual(len(words), 1, self.words())
-        self.assertIn('X server is gone', words[0])
+        self.assertIn('the X server has closed the connection', words[0])
         folder = os.path.dirname(glob.glob(checkpoints)[0])
         done = subprocess.run([DYNOCTL, 'train', '--resume', folder, '--out', os.path.join(self.folder, 'on'), '--epochs', '1'],
                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1200)
