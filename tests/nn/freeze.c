@@ -326,6 +326,7 @@ static void
 test_places (void)
 {
   check_places ("convnext_tiny", NULL);
+  check_places ("cnn1d", NULL); /* a kernel has three axes, as the class token has */
   check_places ("vit_tiny_patch16_224", NULL);
   check_places ("vit_tiny_patch16_224", "blocks.0,patch_embed.proj.bias,cls_token");
 }

@@ -247,7 +247,10 @@ layout_of (guint n_dims, guint32 out, guint32 in, guint32 h, guint32 w)
 DynoParameterLayout
 dyno_layout_vector (guint32 c)
 {
-  return layout_of (1, c, 1, 1, 1);
+  DynoParameterLayout layout = layout_of (1, c, 1, 1, 1);
+
+  layout.is_vector = TRUE;
+  return layout;
 }
 
 DynoParameterLayout
@@ -460,8 +463,7 @@ kind_of (const DynoGraph *graph, const DynoParameter *parameter)
   if (parameter->is_frozen)
     return FROZEN;
   gboolean head = graph->head && parameter->index >= graph->head->index;
-  guint n_dims = parameter->layout.n_dims;
-  if (!graph->params.undecayed_vectors || n_dims == 2 || n_dims == DYNO_LAYOUT_N_AXES)
+  if (!graph->params.undecayed_vectors || !parameter->layout.is_vector)
     return head ? HEAD : BODY;
   return head ? HEAD_VECTORS : BODY_VECTORS;
 }

@@ -106,6 +106,9 @@ typedef struct {
   /* With groups, axis 1 holds the inputs of `merged` neighbouring groups one after the other, and
    * an output has zeros at the inputs of the other groups; 0: there are no groups. */
   guint32 merged, group_outputs;
+  /* a bias, a parameter of a normalisation, or a transformer's class token or positions, which
+   * weight decay may leave out (undecayed_vectors) */
+  gboolean is_vector;
 } DynoParameterLayout;
 
 /* [cp] <- [c] */

@@ -29,7 +29,8 @@ dyno_token_parameter (DynoGraph *graph, const char *name, guint32 count, guint32
   const DynoParameterLayout layout = { .n_dims = 3,
                                        .extent = { 1, count, channels, 1 },
                                        .padded = { 1, count, (channels + 7) & ~7u, 1 },
-                                       .order = { 0, 1, 2, 3 } };
+                                       .order = { 0, 1, 2, 3 },
+                                       .is_vector = TRUE };
   return dyno_graph_parameter (graph, name, &layout, init, FALSE);
 }
 
