@@ -58,6 +58,7 @@ slow_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64
   m->rate.median = (double) settings->batch_size;
   m->steps = (guint64) seconds;
   m->fill_s = meter->fill_s;
+  m->n_unreadable = meter->steps_only;
   return TRUE;
 }
 
@@ -122,6 +123,13 @@ test_measures_as_the_other (void)
   g_assert_cmpuint (m.steps, ==, 5);
   g_assert_cmpfloat (m.fill_s, ==, 2.5);
   g_assert_cmpint (g_atomic_int_get (&n_reported), ==, 2);
+  g_assert_cmpuint (m.n_unreadable, ==, FALSE);
+  for (int steps_only = TRUE; steps_only >= FALSE; steps_only--)
+    {
+      meter->steps_only = steps_only;
+      g_assert_true (meter->class->gpu (meter, &settings, 5, G_MAXINT64, cancellable, &m, &error));
+      g_assert_cmpuint (m.n_unreadable, ==, (guint64) steps_only);
+    }
   g_assert_true (
       meter->class->numerics (meter, &settings, G_MAXINT64, cancellable, &numerics, &error));
   g_assert_cmpstr (numerics.text, ==, "as good");

@@ -223,8 +223,7 @@ make (AsyncMeter *async, Call *call, GError **error)
       set_left_error (async, error);
       return FALSE;
     }
-  inner->tune_kernels = async->meter.tune_kernels;
-  inner->fill_s = async->meter.fill_s;
+  dyno_meter_forward (&async->meter, inner);
   inner->preparing = tell;
   inner->preparing_user = call;
   g_atomic_ref_count_inc (&call->references);

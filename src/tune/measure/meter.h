@@ -100,6 +100,16 @@ struct _DynoMeter {
   gpointer preparing_user;
 };
 
+/* For a meter that measures by another one: copies all that a caller asks of a measurement, except
+ * `preparing`. */
+static inline void
+dyno_meter_forward (const DynoMeter *outer, DynoMeter *inner)
+{
+  inner->tune_kernels = outer->tune_kernels;
+  inner->fill_s = outer->fill_s;
+  inner->steps_only = outer->steps_only;
+}
+
 /* Keeps device and builds between measurements.  info: the device that job->device names. */
 DynoMeter *dyno_meter_new (const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *info);
 void dyno_meter_free (DynoMeter *meter);

@@ -148,8 +148,7 @@ begin (DynoMeter *meter)
 {
   DynoMeter *inner = ((RanksMeter *) meter)->inner;
 
-  inner->tune_kernels = meter->tune_kernels;
-  inner->fill_s = meter->fill_s;
+  dyno_meter_forward (meter, inner);
   inner->preparing = meter->preparing;
   inner->preparing_user = meter->preparing_user;
   return inner;
