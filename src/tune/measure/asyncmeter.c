@@ -39,7 +39,9 @@ typedef struct {
   gboolean good;
   GError *error;
 
-  GMutex lock; /* protects all below; held during a report too, which ends before abandoning */
+  /* protects all below; also held during a report, so that no report runs once the call is
+   * abandoned */
+  GMutex lock;
   GCond ended_or_cancelled;
   gboolean ended, cancelled, left;
   DynoMeterPreparing preparing;
@@ -154,8 +156,8 @@ wait_until (Call *call, gint64 until_us)
   return TRUE;
 }
 
-/* Waits until the call has ended, is past the end, or was cancelled and does not end in time.
- * FALSE: it is abandoned; *late: because it is past the end. */
+/* Waits until the call has ended, end_us has passed, or the call was cancelled and has not ended
+ * within grace_s.  FALSE: the call is abandoned; *late: because end_us has passed. */
 static gboolean
 wait_for (Call *call, double grace_s, gint64 end_us, gboolean *late)
 {

@@ -46,7 +46,7 @@ dyno_deadline_new (gint64 time_us, GCancellable *cancellable, GError **error)
   if (cancellable)
     {
       d->other = g_object_ref (cancellable);
-      /* also where it is cancelled already */
+      /* calls on_cancelled also where cancellable is cancelled already */
       d->handler = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled),
                                           g_object_ref (d->own), g_object_unref);
     }

@@ -16,8 +16,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDeadline, dyno_deadline_free)
 
 GCancellable *dyno_deadline_get_cancellable (DynoDeadline *deadline); /* owned by the deadline */
 
-/* FALSE: it is over and error is set: G_IO_ERROR_CANCELLED by the other cancellable, _TIMED_OUT by
- * the clock. */
+/* FALSE: the deadline is over and error is set: G_IO_ERROR_CANCELLED by the other cancellable,
+ * _TIMED_OUT by the clock. */
 gboolean dyno_deadline_check (DynoDeadline *deadline, GError **error);
 
 /* Turns the error of an operation that the clock cancelled into TIMED_OUT; any other error stays.

@@ -10,10 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_SAMPLES  32   /* decoded; the batch repeats them */
-#define WARM_UP_STEPS 3    /* plus as many as an idle card needs to reach its full clock */
-#define WARM_UP_S     0.3  /* at the most */
-#define WINDOW_S      0.05 /* at the most */
+#define MOST_SAMPLES 32 /* most samples that are decoded; a larger batch repeats them */
+/* least number; more follow for WARM_UP_S, so that an idle card reaches its full clock */
+#define WARM_UP_STEPS 3
+#define WARM_UP_S     0.3  /* most seconds */
+#define WINDOW_S      0.05 /* longest initial length of a window, in seconds */
 #define WINDOWS       16
 #define LEAST_WINDOWS 3
 #define ENOUGH        2 /* windows that are enough where the time is over */
@@ -245,7 +246,7 @@ take_result (Steps *s, const DynoStepResult *result)
   s->end_us = result->end_us;
 }
 
-/* Submits one more step; *end_s: the end of the step before, which has finished. */
+/* Submits one more step; *has_result: an earlier step has finished, and its result was taken. */
 static gboolean
 run_step (Steps *s, gboolean *has_result, GError **error)
 {

@@ -63,8 +63,8 @@ typedef struct {
   DynoLearning *l;
   int index;         /* of the metric among those of the run; -1: the loss */
   gint64 begin_us;   /* 0: no step has ended */
-  guint64 samples;   /* of the steps since the last epoch's end */
-  guint64 in_epochs; /* steps that belong to epochs that ended */
+  guint64 samples;   /* samples of all steps after the first */
+  guint64 in_epochs; /* samples of the epochs that ended */
   GError *error;
 } Follow;
 

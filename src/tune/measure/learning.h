@@ -27,8 +27,8 @@ typedef struct {
   gboolean higher_is_better, is_fraction;
 } DynoLearning;
 
-/* Parses "metric=value".  FALSE: no loss measures the metric, or the metric cannot have the value;
- * the other members of the goal are set to no limit. */
+/* Parses "metric=value".  FALSE: the text has another form, no loss measures the metric, or the
+ * metric cannot have the value.  The other members of the goal are set to no limit. */
 gboolean dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **error);
 /* "accuracy 90 %", "loss 0.25": a value of the metric, with the translated title where there is one.
  * g_free. */

@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_S      0.05 /* at the most */
+#define WINDOW_S      0.05 /* longest initial length of a window, in seconds */
 #define WINDOWS       16
 #define LEAST_WINDOWS 3
 #define ENOUGH        2 /* windows that are enough where the time is over */
-#define LEAST_CACHED  4 /* batches of the samples that are cached */
+#define LEAST_CACHED  4 /* least number of batches in the part that is cached */
 
 typedef struct {
   DynoLoader *loader;

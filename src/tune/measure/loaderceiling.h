@@ -17,13 +17,12 @@ typedef struct {
 } DynoLoaderStages;
 
 typedef struct {
-  DynoEstimate rate; /* samples/s */
-  /* with a cache: the rate of later epochs */
+  DynoEstimate rate; /* samples/s; with the cache setting: of later epochs */
   DynoLoaderStages stages;
   double uncached_rate; /* with the cache setting: samples/s of the first epoch */
   double cached_share;  /* with the cache setting: share of the part that fits into memory, 0..1 */
   double outside_cpu;   /* see meter.h */
-  guint64 n_batches;    /* samples delivered during the measurement */
+  guint64 n_batches;    /* batches delivered during the measurement */
   guint n_epochs;       /* epochs that ended during the measurement */
 } DynoLoaderCeiling;
 

@@ -6,12 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WINDOW_SHARE 10     /* steps of the whole test over those of the smoothing's window */
-#define NOISES       4.0    /* standard deviations: a larger fall is not by chance */
-#define FEW          8.0    /* differences whose median may be half or twice the true one */
-#define LEAST_FALL   1e-4   /* of the loss: less may be rounding where nothing else varies */
-#define MOST_LOST    3      /* losses in a row that are not finite, in steps that were skipped */
-#define MAD_SIGMA    0.6745 /* median of |x| of a standard normal distribution */
+#define WINDOW_SHARE 10  /* steps of the whole test over those of the smoothing's window */
+#define NOISES       4.0 /* number of standard deviations beyond which a fall is not by chance */
+/* number of differences from which the deviation is estimated twice as large, as a margin */
+#define FEW 8.0
+/* share of the loss: a smaller fall may be rounding where nothing else varies */
+#define LEAST_FALL 1e-4
+/* the test ends after this many losses in a row that are not finite, even in skipped steps */
+#define MOST_LOST 3
+#define MAD_SIGMA 0.6745 /* median of |x| of a standard normal distribution */
 
 const DynoRecordField *
 dyno_lr_point_list_fields (guint *n)
@@ -143,7 +146,7 @@ find_deviation (const DynoLrPoint *points, guint n)
   return dyno_median (differences, n - 1) / MAD_SIGMA / G_SQRT2 * (1 + FEW / (n - 1));
 }
 
-/* The slope over the logarithm of the rate, from both neighbours. */
+/* The slope of the smoothed loss over the logarithm of the rate, from both neighbours. */
 static double
 find_slope (const DynoLrPoint *points, guint i)
 {
@@ -160,7 +163,7 @@ round_rate (double lr)
   return strtod (text, NULL);
 }
 
-/* Fills all but the words. */
+/* Fills all members except text and note. */
 static void
 decide (const DynoLrCurve *curve, DynoLrSuggestion *s)
 {

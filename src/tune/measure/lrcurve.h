@@ -8,12 +8,13 @@
 G_BEGIN_DECLS
 
 #define DYNO_LR_LEAST_STEPS 10
-#define DYNO_LR_DIVERGED    4.0 /* times the least smoothed loss: the test ends */
+/* the test ends where the smoothed loss exceeds its least value by this factor */
+#define DYNO_LR_DIVERGED 4.0
 
 typedef struct {
   guint step;       /* from 1 */
   double lr;        /* of the step's update */
-  double loss;      /* mean of the step's samples, before its update; NaN: not finite */
+  double loss;      /* mean over the step's samples, before its update; NaN: not finite */
   double smoothed;  /* see dyno_lr_curve_add; NaN: the loss is NaN too */
   gboolean skipped; /* the gradients overflowed, and the weights did not change */
 } DynoLrPoint;
@@ -48,11 +49,12 @@ void dyno_lr_curve_free (DynoLrCurve *curve);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLrCurve, dyno_lr_curve_free)
 
 /* Adds the next step.  The smoothed loss is the exponential mean with a window of a tenth of the
- * curve's steps (0.9 of the mean before for 100 steps), corrected for its start at 0 as Adam's
- * moments are; smoothed losses of the first window, or of the first LEAST_STEPS, are means of few
- * steps, and no loss is compared with them.  A loss that is not finite does not count where the
- * step was skipped, such as for a sample which fp16 cannot hold, unless it is the third in a row.
- * FALSE: the loss has diverged, and end is set: no step may follow. */
+ * curve's steps (for 100 steps each mean is 0.9 of the mean before plus 0.1 of the loss), corrected
+ * for its start at 0 as Adam's moments are; smoothed losses of the first window, or of the first
+ * LEAST_STEPS, are means of few steps, and no loss is compared with them.  A loss that is not
+ * finite does not count where the step was skipped, such as for a sample which fp16 cannot hold,
+ * unless it is the third in a row.  FALSE: the loss has diverged, and end is set: no step may
+ * follow. */
 gboolean dyno_lr_curve_add (DynoLrCurve *curve, double lr, double loss, gboolean skipped);
 
 typedef enum {
@@ -76,7 +78,7 @@ typedef struct {
   char *note;   /* a further remark on it, translated; or NULL */
 } DynoLrSuggestion;
 
-/* Of equal slopes, and of equal losses, that at the lower rate is taken. */
+/* Of equal slopes, and of equal losses, the one at the lower rate is taken. */
 void dyno_lr_suggest (const DynoLrCurve *curve, DynoLrSuggestion *suggestion);
 void dyno_lr_suggestion_clear (DynoLrSuggestion *suggestion);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoLrSuggestion, dyno_lr_suggestion_clear)

@@ -12,13 +12,14 @@ G_BEGIN_DECLS
 #define DYNO_LR_TEST_FROM        1e-6
 #define DYNO_LR_TEST_TO          10.0
 #define DYNO_LR_TEST_STEPS       100
-#define DYNO_LR_TEST_LEAST_STEPS 20 /* least number of steps of a test that chooses it itself */
+#define DYNO_LR_TEST_LEAST_STEPS 20 /* least number of steps where the test adapts it to the time */
 #define DYNO_LR_TEST_MOST_STEPS  10000
 
 typedef struct {
   double from, to; /* learning rates of the first step and of the last; 0: the constants above */
-  guint steps;     /* 0: the constant, or as many as fit into the time, at least LEAST_STEPS */
-  double seconds;  /* at most for the whole test, preparations counted; 0: 60 */
+  /* 0: DYNO_LR_TEST_STEPS, or as many as fit into the time, at least _LEAST_STEPS */
+  guint steps;
+  double seconds;         /* at most for the whole test, preparations counted; 0: 60 */
   gint64 (*clock) (void); /* microseconds; NULL: the system's */
 } DynoLrTestParams;
 

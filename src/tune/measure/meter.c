@@ -90,7 +90,8 @@ drop_device (RealMeter *real)
   g_clear_pointer (&real->device, dyno_device_unref);
 }
 
-/* The open device, unless it was lost: a trial itself continues with another one. */
+/* Opens the device where none is open, or where the open one was lost (a trial that loses it
+ * continues with another device of its own). */
 static gboolean
 open_device (RealMeter *real, GError **error)
 {
@@ -158,7 +159,7 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
   return end (real, good, problem, error);
 }
 
-/* Frees what the ceiling of the device holds, and opens the device for another measurement. */
+/* Frees the engine of the device's ceiling, and opens the device for another measurement. */
 static gboolean
 begin (RealMeter *real, const DynoSettings *settings, DynoSettings *kernels, GError **error)
 {

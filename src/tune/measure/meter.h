@@ -29,12 +29,15 @@ typedef struct {
   double epoch_overhead_s; /* TRIAL: end of an epoch without validation; NaN: no epoch ended */
   double validation_rate;  /* samples/s of validation; NaN: not measured */
   double prepare_s;        /* TRIAL: time until the end of its first step; NaN: not reported */
-  double step_ms, wait_data_ms; /* time of a step in which the device waits for data */
+  /* wait_data_ms: part of step_ms in which the device waits for data */
+  double step_ms, wait_data_ms;
   guint64 vram_bytes, planned_bytes, steps;
-  guint64 n_samples;    /* GPU: samples of these steps */
-  guint64 n_unreadable; /* TRIAL: samples that others replaced, also where the trial failed */
+  guint64 n_samples; /* GPU: samples of these steps */
+  /* TRIAL: unreadable samples, which others replaced; set also where the trial failed */
+  guint64 n_unreadable;
   /* TRIAL with a cache.  filling: the cache did not hold all samples yet, so the rates are those
-   * without it; else it held them after fill_s, and nothing from that time counts. */
+   * without it.  FALSE: the cache held all samples after fill_s seconds, and only the steps after
+   * that count. */
   gboolean filling;
   double fill_s;
 } DynoMeasurement;
@@ -73,7 +76,8 @@ typedef struct {
                  DynoRanksEstimate *estimate);
 } DynoMeterClass;
 
-/* Reports the work that a measurement prepares, as a session's PROGRESS does; NULL: it measures. */
+/* Reports the preparation that runs before a measurement, with the members of a session's PROGRESS;
+ * what NULL: the preparation has ended. */
 typedef void (*DynoMeterPreparing) (const char *what, guint done, guint total, gpointer user);
 
 struct _DynoMeter {
@@ -86,15 +90,15 @@ struct _DynoMeter {
   gboolean can_cache; /* all decoded samples fit into the memory that a loader would use */
   guint64 n_train, n_validation;
   /* gpu and trial measure kernels that are not known yet, as a run does where its settings ask for
-   * that: this takes some seconds for each new network.  FALSE: they take the likely kernels; TRUE
-   * at first. */
+   * that: this takes some seconds for each new network.  FALSE: they use the likely kernels.
+   * Initially TRUE. */
   gboolean tune_kernels;
   /* Seconds for which a trial should wait until its cache holds all samples, in addition to the
    * time to be measured.  0: it measures at once. */
   double fill_s;
-  /* A trial ends with its steps where its epoch takes longer: the caller knows the time of an
-   * epoch's end already.  validation_rate and epoch_overhead_s may be NaN, and run_rate is rate
-   * then. */
+  /* Where an epoch takes longer than the trial, the trial does not measure the end of the epoch:
+   * the caller knows its time already.  validation_rate and epoch_overhead_s may be NaN, and
+   * run_rate is rate then. */
   gboolean steps_only;
   DynoMeterPreparing preparing; /* called in the measurement's thread; or NULL */
   gpointer preparing_user;

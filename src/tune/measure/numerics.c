@@ -8,12 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-#define GOOD_DIFFERENCE 0.02 /* of the mean loss: rounding grows to this in some dozens of steps */
-#define GOOD_DEVIATIONS 0.25 /* of the loss from step to step */
-#define LEARNT          0.9  /* of the first loss: below this share the run has learned */
-#define SETTLING_STEPS  10   /* steps in which the scale may be too high and skip updates */
-#define WATCH_SKIPPED   10   /* after these steps at most one update in this many may be skipped */
-#define LEAST_SCALE     1.0  /* below this scale small gradients are lost in fp16 */
+/* share of the mean loss: rounding grows to this difference in some dozens of steps */
+#define GOOD_DIFFERENCE 0.02
+#define GOOD_DEVIATIONS 0.25 /* number of standard deviations of the loss from step to step */
+/* share of the first loss: a run whose mean loss is below it has learned */
+#define LEARNT 0.9
+/* first steps, in which the scale may be too high and updates are skipped */
+#define SETTLING_STEPS 10
+/* after the settling steps at most one update in this many may be skipped */
+#define WATCH_SKIPPED 10
+#define LEAST_SCALE   1.0 /* below this scale small gradients are lost in fp16 */
 
 const char *
 dyno_numerics_verdict_name (DynoNumericsVerdict verdict)
@@ -241,7 +245,8 @@ make_job (const DynoJob *job, const DynoSettings *settings, const DynoDatasetInf
   return copy;
 }
 
-/* The rest of a curve that diverged keeps its last value. */
+/* Takes the steps that both curves have.  Where one curve ended before DYNO_NUMERICS_LEAST steps,
+ * all steps of the other are taken, and the missing losses are NaN. */
 static void
 fill (DynoNumerics *n, const Curve *fp32, const Curve *amp)
 {

@@ -38,9 +38,9 @@ void dyno_numerics_clear (DynoNumerics *numerics);
 void dyno_numerics_judge (DynoNumerics *numerics);
 
 /* Makes both runs and the verdict, with the settings' batch or the largest batch that fits in fp32
- * too.  device: NULL, or one that is open.  Where the deadline (monotonic) comes after the LEAST
- * steps of both, these steps count.  Errors: UNSUPPORTED where the device has no fp16; those of a
- * session but DIVERGED, which is a result; CANCELLED, TIMED_OUT. */
+ * too.  device: NULL, or one that is open.  Where the deadline (monotonic) comes after at least
+ * LEAST steps of both runs, the steps so far count.  Errors: UNSUPPORTED where the device has no
+ * fp16; those of a session but DIVERGED, which is a result; CANCELLED, TIMED_OUT. */
 gboolean dyno_numerics_compare (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
                                 const DynoDeviceInfo *info, const DynoSettings *settings,
                                 gint64 deadline_us, GCancellable *cancellable,

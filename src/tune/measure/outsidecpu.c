@@ -5,7 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LEAST_TICKS 20 /* cores' time between two readings: less is mostly rounding */
+/* least time of all cores between two readings, in 1/100 s: a shorter time is mostly rounding */
+#define LEAST_TICKS 20
 
 gboolean
 dyno_cpu_times_parse (DynoCpuTimes *times, const char *line, double ticks_per_s)

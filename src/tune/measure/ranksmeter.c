@@ -19,7 +19,7 @@ typedef struct {
   DynoDataset *dataset;
   DynoDeviceInfo info;
   guint hosts;
-  GMutex lock;    /* for its facts: an abandoned measurement may still read them */
+  GMutex lock;    /* protects facts, which an abandoned measurement may still read */
   Facts facts[2]; /* for fp32 and AMP */
 } RanksMeter;
 
@@ -39,7 +39,8 @@ plan_job (const RanksMeter *m, const DynoJob *job, DynoJobPlan *plan, GError **e
   return dyno_job_plan (job, dyno_dataset_get_info (m->dataset), &m->info, plan, error);
 }
 
-/* The number of gradients does not depend on the batch.  Without a plan nothing is exchanged. */
+/* The number of gradients does not depend on the batch.  Where planning fails, the plans are all
+ * zero, and no exchange is added. */
 static void
 find_facts (RanksMeter *m, const DynoSettings *settings, Facts *facts)
 {
@@ -75,8 +76,8 @@ estimate (DynoMeter *meter, const DynoSettings *settings, double step_seconds, D
   e->inbox_bytes = facts.inbox_bytes;
 }
 
-/* Relative to the time of a step without exchange, of which this share waits for data: an exchange
- * that ends before the data are there costs nothing. */
+/* The time of a step with the exchange, relative to a step without it, of which wait_share waits
+ * for data: an exchange that ends before the data are there costs nothing. */
 static double
 stretch (DynoMeter *meter, const DynoSettings *settings, double rate, double wait_share)
 {
@@ -130,7 +131,7 @@ add_exchange (DynoMeter *meter, const DynoSettings *settings, DynoMeasurement *r
     return;
   stretch_rate (meter, settings, wait_share, &r->rate);
   r->step_ms *= alone / r->rate.median;
-  /* The part of the waiting for data that the exchange hides. */
+  /* The exchange takes place during a part of the waiting for data. */
   if (r->wait_data_ms > 0)
     {
       double device_ms = step_ms * (1 - wait_share);
@@ -236,7 +237,7 @@ static const DynoMeterClass ranks_class = {
   .ranks = estimate,
 };
 
-/* Each rank of a host keeps all samples, since it trains on others in each epoch. */
+/* Each rank of a host keeps all samples, since it trains on other samples in each epoch. */
 static gboolean
 can_cache (const DynoMeter *inner, const DynoJob *job, const DynoDatasetInfo *info, guint hosts)
 {

@@ -8,17 +8,21 @@
 #include "session.h"
 #include <math.h>
 
-#define WINDOW_S          0.05 /* at the most */
-#define WINDOWS           16
-#define LEAST_WINDOWS     3
-#define ENOUGH            2    /* windows that are enough where the time is over */
-#define EARLY_SHARE       0.75 /* of the time: then an epoch that has not ended is ended early */
-#define VALIDATION_SHARE  0.25 /* of the time: for the validation of that epoch */
-#define LEAST_VALIDATION  4    /* batches of it besides those decoded before it */
-#define FILL_SLACK        1.5  /* times the expected seconds of filling a cache */
-#define LEAST_KERNELS     3    /* compiled kernels: fewer do not show the time of all */
-#define HELD_UP           0.5  /* of a step, waiting for data: the loader is the limit */
-#define WHOLE_EPOCH_STEPS 4    /* in a shorter epoch each step is the first or the last */
+#define WINDOW_S      0.05 /* longest initial length of a window, in seconds */
+#define WINDOWS       16
+#define LEAST_WINDOWS 3
+#define ENOUGH        2 /* windows that are enough where the time is over */
+/* share of the time after which an epoch that has not ended is ended early */
+#define EARLY_SHARE      0.75
+#define VALIDATION_SHARE 0.25 /* share of the time for the validation of that epoch */
+/* least batches of that validation besides those decoded before it begins */
+#define LEAST_VALIDATION 4
+#define FILL_SLACK       1.5 /* factor by which filling a cache may exceed its expected seconds */
+/* least number of prepared kernels from which the time of all is estimated */
+#define LEAST_KERNELS 3
+/* share of a step's time: where training waits longer for data, the loader is the limit */
+#define HELD_UP           0.5
+#define WHOLE_EPOCH_STEPS 4 /* in a shorter epoch each step is the first or the last */
 
 /* --- the meaning of events -------------------------------------------------------------------- */
 
@@ -80,7 +84,7 @@ dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
 static void
 begin_again (DynoRunMeasure *m)
 {
-  double length_s = m->epochs.length_s; /* as it was: no epoch was added */
+  double length_s = m->epochs.length_s; /* the initial length: no epoch was added */
 
   *m = (DynoRunMeasure){ .n_used = m->n_used,
                          .n_validation = m->n_validation,
@@ -201,9 +205,11 @@ typedef struct {
   DynoSession *session;
   const DynoMeter *meter;
   DynoRunMeasure m;
-  DynoRunMeasure before; /* before the cache held all samples: all zero until then */
+  /* measurements before the cache held all samples; all zero until it does */
+  DynoRunMeasure before;
   double seconds;
-  double begin_s, filled_s; /* times by the run's clock: end of the first step; cache full */
+  /* by the run's clock: end of the first step; seconds from then until the cache was full */
+  double begin_s, filled_s;
   gint64 begin_us;
   double prepare_s; /* until the first step's end; NaN: not reported */
   guint64 batch;
@@ -211,7 +217,7 @@ typedef struct {
   guint64 most_validated; /* of an epoch that is ended early; 0: no early end was requested */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
-  gint64 phase_us, reported_us; /* begin of the preparation, and time of the last report of it */
+  gint64 phase_us, reported_us; /* begin of the present preparation, and time of its last report */
   char *preparing; /* the last preparation that the session reported, as DynoEvent's; or NULL */
   guint n_prepared, n_to_prepare;
   guint64 n_unreadable;
@@ -230,7 +236,8 @@ waits_for_cache (const Follow *f)
          && (elapsed_s < f->seconds || whole_s <= FILL_SLACK * f->meter->fill_s);
 }
 
-/* TRUE where a validation, whose first batches show nothing, would take most of the time. */
+/* TRUE where training waits for data, and as many validation batches as show a rate would take
+ * longer than the whole trial. */
 static gboolean
 is_held_up (const Follow *f)
 {
@@ -249,8 +256,8 @@ is_enough (const Follow *f)
              && (m->n_begun > 0 || m->n_validation == 0 || f->meter->steps_only || is_held_up (f)));
 }
 
-/* The number of batches with which the validation takes its share of the time if it is twice as
- * fast as training. */
+/* Ends the epoch early.  Its validation is limited to the batches that take the validation's share
+ * of the time if it is twice as fast as training. */
 static void
 end_epoch (Follow *f)
 {
@@ -352,8 +359,8 @@ follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *can
     }
 }
 
-/* The number of half minutes in which kernels that take this long can be compiled and something can
- * be measured. */
+/* The minutes, in steps of one half, in which kernels that take this long can be compiled and steps
+ * can be measured. */
 static double
 advise_minutes (double kernels_s)
 {

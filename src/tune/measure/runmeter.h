@@ -7,9 +7,9 @@
 
 G_BEGIN_DECLS
 
-/* Measures from the events of a run, by the run's own clock.  At first all members but the first
- * five are zero.  The very first step never counts: queues fill, and memory is touched for the
- * first time. */
+/* Measures from the events of a run, by the run's own clock.  Initially the first five members and
+ * the lengths of the windows are set, and all others are zero.  The very first step never counts:
+ * queues fill, and memory is touched for the first time. */
 typedef struct {
   guint64 n_used, n_validation; /* samples of an epoch: for training, and for validation */
   guint64 steps_per_epoch;
@@ -17,7 +17,8 @@ typedef struct {
    * that can be known: they take less time than the other samples, and are a large share of an
    * early-ended validation. */
   guint64 n_ahead;
-  gboolean fills;     /* a cache: measuring restarts after the first whole epoch, without it */
+  /* a cache is filled: measuring restarts after the first whole epoch, which does not count */
+  gboolean fills;
   DynoWindows steps;  /* training only */
   DynoWindows epochs; /* whole epochs, including their ends, from the second epoch on */
   guint64 n_steps, n_epochs;
@@ -37,8 +38,8 @@ typedef struct {
 } DynoRunMeasure;
 
 void dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *step);
-/* most_validated: the most samples that were validated if the epoch was ended early; its steps show
- * whether it was. */
+/* most_validated: the most samples that were validated if the epoch was ended early, that is after
+ * fewer than n_used samples. */
 void dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *epoch,
                              guint64 most_validated);
 /* No event will follow: where there are very few windows, the open one counts too. */
@@ -51,9 +52,9 @@ void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement
 gboolean dyno_run_measure_is_held_up (const DynoRunMeasure *m, guint64 batches, double seconds);
 
 /* Runs a session of the job for this many seconds after its preparation, and to the end of an epoch
- * where no epoch ended by itself and training does not wait for data.  meter: only the samples of
- * both parts, fill_s and preparing are used.  device: NULL, or a device that is open.  Errors:
- * those of the session; CANCELLED, TIMED_OUT. */
+ * where no epoch ended by itself and training does not wait for data.  Of meter only n_train,
+ * n_validation, fill_s, steps_only and preparing are used.  device: NULL, or a device that is
+ * open.  Errors: those of the session; CANCELLED, TIMED_OUT. */
 gboolean dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
                                  const DynoMeter *meter, double seconds, gint64 deadline_us,
                                  GCancellable *cancellable, DynoMeasurement *measurement,
@@ -61,7 +62,7 @@ gboolean dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoD
 
 /* The error that explains why nothing was measured in the time: where the time went, and how much
  * more would have been needed as far as that can be known.  what: the last preparation, NULL: none;
- * spent_s: the time of the finished preparations. */
+ * spent_s: the seconds in which `done` of its `total` parts were prepared. */
 GError *dyno_run_meter_make_late_error (guint64 n_steps, const char *what, guint done, guint total,
                                         double spent_s);
 

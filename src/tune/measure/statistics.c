@@ -6,11 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_STATIONARY 4     /* windows: fewer show no trend */
-#define TREND_Z          1.96  /* 5 % of the series without a trend are judged to have a trend */
-#define TREND_SHARE      0.01  /* of the rate, from first to last third: less is ignored */
-#define FLOOR_SHARE      0.005 /* of a window's rate: the precision of timing */
-#define SINGLE_FACTOR    2.0
+#define LEAST_STATIONARY 4    /* least number of windows that can show a trend */
+#define TREND_Z          1.96 /* 5 % of the series without a trend are judged to have a trend */
+/* share of the rate: a smaller change from the first to the last third is ignored */
+#define TREND_SHARE   0.01
+#define FLOOR_SHARE   0.005 /* precision of timing, as a share of a window's rate */
+#define SINGLE_FACTOR 2.0
 
 /* Student's t for 97.5 % by degrees of freedom, from 1. */
 static const double student[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
@@ -89,8 +90,8 @@ skip_low_start (const double *x, guint n)
   return start;
 }
 
-/* The rank, from 0, of the lower end of the median's 95 % interval: the most whose tail of the
- * binomial distribution is within 2.5 %. */
+/* The rank, from 0, of the lower end of the median's 95 % interval: the largest rank whose tail of
+ * the binomial distribution is within 2.5 %. */
 static guint
 median_rank (guint n)
 {
@@ -120,7 +121,7 @@ deviation (const double *x, guint n)
   return n > 1 ? sqrt (sum / (n - 1)) : 0;
 }
 
-/* Sorts x. */
+/* Fills all members but stationary; sorts x. */
 static void
 fill_interval (double *x, guint n, DynoEstimate *e)
 {

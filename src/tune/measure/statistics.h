@@ -47,9 +47,9 @@ void dyno_windows_begin (DynoWindows *w, double time_s);
 void dyno_windows_add (DynoWindows *w, double time_s, double samples);
 /* Ends the open window, however short, where no sample follows. */
 void dyno_windows_end (DynoWindows *w);
-/* Drops the open window. */
+/* The estimate from the windows that ended; the open window does not count. */
 void dyno_windows_estimate (const DynoWindows *w, DynoEstimate *e);
-/* The estimate of all windows that ended. */
+/* The seconds of all windows that ended. */
 double dyno_windows_get_seconds (const DynoWindows *w);
 
 G_END_DECLS
