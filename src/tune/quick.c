@@ -16,11 +16,15 @@
 
 #define DEFAULT_SECONDS 4.0
 #define ALL_SECONDS     55.0
-#define STOP_S          1.0  /* time for a training to end, after which it is abandoned */
-#define LEAST_LEFT      15.0 /* least seconds of a training, however slow the others were */
-#define BUSY_CPU        0.15 /* of all cores, taken by others: as in the diagnosis of a run */
-#define LOADER_BATCH    32
-#define NONE            ((double) NAN)
+/* seconds after its deadline in which a training may end before it is abandoned */
+#define STOP_S 1.0
+/* least seconds for the training, however long the measurements before it took; the comparison with
+ * the CPU needs as many to begin */
+#define LEAST_LEFT 15.0
+/* share of all cores taken by other programs: the threshold of the rule cpu-shared */
+#define BUSY_CPU     0.15
+#define LOADER_BATCH 32
+#define NONE         ((double) NAN)
 
 /* The networks that are trained: one on a GPU, one where the device is a CPU or is compared with a
  * CPU, whose driver takes minutes to compile the kernels of a large network. */
@@ -88,7 +92,7 @@ measure_ceilings (DynoQuick *quick, GError **error)
   return TRUE;
 }
 
-/* Samples that a loader delivers in the time, from its second batch on. */
+/* The samples per second that a loader delivers, from its second batch on. */
 static double
 run_loader (DynoLoader *loader, double seconds, GCancellable *cancellable)
 {
@@ -143,7 +147,7 @@ measure_loader (Quick *q)
     quick->loader_samples_per_s = run_loader (loader, q->seconds, q->cancellable);
 }
 
-/* For the samples that train: the time of an epoch follows from the rate of a run with its ends of
+/* Computes the time of an epoch of n_train samples from the rate of a run that includes ends of
  * epochs. */
 static void
 take_epoch (const DynoMeasurement *measurement, guint n_train, DynoQuickEpoch *epoch)
@@ -152,7 +156,7 @@ take_epoch (const DynoMeasurement *measurement, guint n_train, DynoQuickEpoch *e
                              .epoch_s = n_train / measurement->run_rate.median };
 }
 
-/* A training like any run, with this many seconds in all. */
+/* Measures a training as a run does it; left: seconds for all of it. */
 static gboolean
 measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp, double left,
                   DynoMeasurement *measurement, guint *n_train, GError **error)
@@ -210,7 +214,7 @@ train_on_device (Quick *q, guint workload)
     }
 }
 
-/* Trains the small network by a driver that is a CPU, and by the device, both in fp32. */
+/* Trains the small network on the device and with a driver that runs on the CPU, both in fp32. */
 static void
 compare_with_cpu (Quick *q, const GPtrArray *devices)
 {
@@ -224,7 +228,8 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
       if (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->index == quick->device.index)
         continue;
       quick->cpu_name = g_strdup (info->name);
-      /* Each gets half of the remaining time: one without the other is useless. */
+      /* The first training gets half of the remaining time: its rate is useless without the
+       * second. */
       if (!measure_training (q, &quick->device, 1, FALSE, left_seconds (q) / 2, &measurement,
                              &quick->n_beside, NULL))
         return;
@@ -241,7 +246,7 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
 
 /* --- expectations ----------------------------------------------------------------------------- */
 
-/* All that is known of this training is that its workload is not special. */
+/* The test has no job, so only expectations without a condition on the workload match. */
 static void
 read_expectation (DynoQuick *quick)
 {

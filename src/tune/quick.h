@@ -3,8 +3,8 @@
  * bandwidth and arithmetic rates, the CPU's decoding rate, a small training on the device and the
  * same on the CPU.  It compares the results with the expectations of the card's preset.
  *
- * The test blocks; a program with a window calls it on a thread of its own.  Only the device's
- * ceilings are kept (ceilings.h). */
+ * The test blocks; a program with a window calls it on a thread of its own.  Of its results only
+ * the device's ceilings are saved (ceilings.h). */
 #pragma once
 #include "ceilings.h"
 #include "diagnosis.h"
@@ -28,7 +28,7 @@ typedef void (*DynoQuickProgress) (const char *what, double fraction, gpointer d
 /* Figures of a small training besides its rate; NaN: not measured. */
 typedef struct {
   double predict_samples_per_s; /* forward passes only, as in validation, with loading of data */
-  double epoch_s;               /* time for its n_train samples, with validation and all else */
+  double epoch_s;               /* time of an epoch, with its validation */
 } DynoQuickEpoch;
 
 typedef struct {
@@ -43,22 +43,24 @@ typedef struct {
   char *workload;
   double samples_per_s, step_ms;
   DynoQuickEpoch epoch;
-  guint n_train; /* samples of its epoch; 0: not known */
+  guint n_train; /* samples of an epoch of this training; 0: not known */
   guint64 vram_bytes;
   gboolean amp;
   char *problem;
   gboolean unfinished; /* the problem is a lack of time */
-  /* A smaller training by a Vulkan driver that is a CPU, and by the device; NaN: there is no such
-   * driver, or it is itself the device. */
+  /* The rates of a smaller training with a Vulkan driver that runs on the CPU (cpu_), and on the
+   * device (beside_).  NaN: not measured, such as where there is no such driver, where it is itself
+   * the device, or where there was no time. */
   double cpu_samples_per_s, beside_samples_per_s;
   DynoQuickEpoch cpu_epoch, beside_epoch;
   guint n_beside; /* samples of an epoch of both trainings */
   char *cpu_name;
   DynoPreset *preset;                   /* or NULL */
   double expected_least, expected_most; /* samples/s according to the preset; NaN: not given */
-  double outside_cpu;                   /* share of the CPU that others took; NaN: not known */
-  double seconds;                       /* duration of the whole test */
-  GPtrArray *findings;                  /* DynoFinding*: positive and negative findings */
+  /* share of the CPU that other programs took; NaN: not known */
+  double outside_cpu;
+  double seconds;      /* duration of the whole test */
+  GPtrArray *findings; /* DynoFinding*: positive and negative findings */
 } DynoQuick;
 
 /* params NULL: all members are zero but device is -1.  Measurements that cannot be made are left

@@ -14,8 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-#define STOP_S 1.0  /* most time for a measurement to end after the search was stopped */
-#define OVER   1.08 /* times its minutes: no measurement may take longer than this */
+#define STOP_S 1.0 /* most time for a measurement to end after the search was stopped */
+/* limit of the search's duration, as a multiple of its minutes: a measurement that is still running
+ * then is abandoned */
+#define OVER 1.08
 
 struct _DynoTune {
   const DynoJob *job;
@@ -24,11 +26,12 @@ struct _DynoTune {
   gboolean own_meter; /* the meter is asynchronous */
   gint64 end_us;
   char *folder, *resumed; /* folder of the records; folder to resume from */
-  gboolean may_lose;      /* records may be lost; FALSE: without them the search ends */
-  DynoTuneResult *known;  /* of an earlier search, or NULL */
+  /* TRUE: the search runs without its file where the file cannot be created; FALSE: it ends */
+  gboolean may_lose;
+  DynoTuneResult *known; /* result of an earlier search, or NULL */
   double minutes;
   DynoLearningGoal *goal; /* or NULL */
-  guint hosts;            /* of several ranks */
+  guint hosts;            /* number of hosts of the ranks */
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
@@ -39,10 +42,12 @@ struct _DynoTune {
   DynoPreset *preset;
   DynoSettings preset_settings;
   guint64 limit_bytes;
-  const char *preparing; /* interned: last report, and its time; used only by the search's thread */
+  /* interned: the preparation that was last reported, and the time of that report; used only by the
+   * thread that measures */
+  const char *preparing;
   gint64 preparing_us;
 
-  GMutex mutex; /* for all below */
+  GMutex mutex; /* protects all below */
   GCond changed;
   gboolean paused;
   GPtrArray *ceilings, *trials; /* in the order in which they end */
@@ -211,7 +216,7 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   report_progress (user, event);
 }
 
-/* Drops reports of compiling whose steps are too small to be seen. */
+/* Least time between two reports of the same preparation. */
 #define PREPARING_US (G_USEC_PER_SEC / 10)
 
 static char *
@@ -299,7 +304,7 @@ on_trial (gpointer user, const DynoTrial *trial)
   tell (tune, event);
 }
 
-/* The length of a pause is added to the time. */
+/* The end of the search is moved by the length of a pause. */
 static void
 wait_while_paused (gpointer user)
 {
@@ -361,7 +366,7 @@ get_preset_use (const DynoTune *tune)
                           .device = &tune->device };
 }
 
-/* The preset's own numbers, under the budget that the job has. */
+/* Applies the preset to the job's settings; the memory budget stays the job's. */
 static void
 read_preset (DynoTune *tune)
 {
@@ -391,7 +396,7 @@ make_meter (DynoTune *tune)
                                tune->dataset, &tune->device, tune->hosts);
 }
 
-/* Reports before the search begins where its time is too short for a proof. */
+/* Emits a NOTE, before the search begins, where its time is too short for a proof. */
 static void
 foresee (DynoTune *tune, double flops_per_sample)
 {
@@ -449,7 +454,8 @@ open_store (DynoTune *tune)
   if (!tune->store)
     g_warning ("The search is not kept in the history: %s", problem->message);
   else if (dyno_store_get_read_only (tune->store))
-    g_clear_pointer (&tune->store, dyno_store_free); /* a run reports it */
+    /* a run reports that the history is read-only */
+    g_clear_pointer (&tune->store, dyno_store_free);
 }
 
 /* Measurements of an earlier search come before those of this one, also in the folder. */
@@ -478,7 +484,8 @@ begin_records (DynoTune *tune, GError **error)
   if (!tune->records)
     {
       report_lost (tune, problem);
-      params.folder = NULL; /* only the history failed, which never fails a search */
+      /* without a folder there is only the history, which never fails a search */
+      params.folder = NULL;
       tune->records = dyno_search_records_new (&params, NULL);
     }
   g_mutex_lock (&tune->mutex);
@@ -527,7 +534,8 @@ search (DynoTune *tune, GError **error)
     return FALSE;
   result->device = g_strdup (tune->device.name);
   tune->end_us = g_get_monotonic_time () + (gint64) (OVER * tune->minutes * 60 * 1e6);
-  found = dyno_search_run (&params, result, &problem); /* each measurement waits for its turn */
+  /* waits before each measurement while the search is paused */
+  found = dyno_search_run (&params, result, &problem);
   if (tune->preset)
     dyno_verdict_add_preset (result, tune->preset, &use);
   dyno_search_records_end (tune->records, result, problem);

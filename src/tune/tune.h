@@ -17,7 +17,8 @@ typedef enum {
   DYNO_TUNE_EVENT_TRIAL,
   DYNO_TUNE_EVENT_BEST,
   DYNO_TUNE_EVENT_WARNING, /* the search continues, but the history does not record it */
-  DYNO_TUNE_EVENT_ERROR,   /* also where trials could not be written, and the search continues */
+  /* also for trials.csv not written; the search continues */
+  DYNO_TUNE_EVENT_ERROR,
   DYNO_TUNE_EVENT_DONE
 } DynoTuneEventType;
 
@@ -26,19 +27,19 @@ typedef struct {
   DynoCeiling ceiling; /* CEILING */
   /* TRIAL; PROGRESS: stage and settings; BEST: the choice */
   DynoTrial trial;
-  DynoTrial baseline;     /* BEST; settings as it ran */
+  DynoTrial baseline;     /* BEST; with the settings that ran */
   DynoTuneResult *result; /* BEST: the whole result */
   /* BEST: rate over the base line's rate, and over the rate of the present settings (the job's);
    * NaN: not known, or inside the noise */
   double speedup, gain;
-  /* BEST: the choice passed its proof; else the search was stopped, or its time ended, before
-   * that */
+  /* BEST: no part of the choice's proof is missing; FALSE also where the search was stopped or its
+   * time ended before the proof */
   gboolean proven;
   /* BEST: nothing is 3 % faster than the present settings, which are the choice */
   gboolean keep_today;
   char *text; /* PROGRESS: the present measurement; NOTE, BEST: in words */
-  /* PROGRESS: the work that is prepared before that, as in DynoEvent, interned; NULL: it
-   * measures */
+  /* PROGRESS: the preparation that runs before the measurement, named as in DynoEvent, interned;
+   * NULL: the measurement itself runs */
   const char *preparing;
   guint n_prepared, n_to_prepare; /* n_to_prepare 0: not known */
   double fraction;                /* PROGRESS: done share of the whole, 0..1 */
@@ -51,18 +52,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneEvent, dyno_tune_event_free)
 typedef struct _DynoTune DynoTune;
 
 /* job->settings are the present settings: the choice is compared with them, and they give the
- * values of the settings that are not searched.  minutes: for the whole search, to a tenth; 0:
- * 3. */
+ * values of the settings that are not searched.  minutes: duration of the whole search, which may
+ * exceed it by a tenth; 0: 3. */
 DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
 /* For tests: measures with the meter, of which it takes ownership, and keeps no history. */
 DynoTune *dyno_tune_new_with_meter (const DynoJob *job, double minutes, DynoMeter *meter);
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
 /* The history that records the search; default: that of this machine; NULL: none. */
 void dyno_tune_set_store (DynoTune *tune, DynoStore *store);
-/* Every measurement is written to folder/trials.csv when it ends; where that fails the search
- * ends. */
+/* Every measurement is written to folder/trials.csv when it ends.  Where the file cannot be created
+ * the search ends; where a later write fails, there is one ERROR and the search continues without
+ * the file. */
 void dyno_tune_set_folder (DynoTune *tune, const char *folder);
-/* The same, but the search continues without the file: a failure is one WARNING. */
+/* The same, but the search continues without the file in either case: a failure is one WARNING. */
 void dyno_tune_keep_in (DynoTune *tune, const char *folder);
 /* The best settings are those that reach the goal first; half of the time is kept for the race. */
 void dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal);

@@ -3,10 +3,10 @@
  * the reasons.  Immutable once it is shared, by reference from any thread; it needs no device.
  *
  * Rates.  samples_per_s of a trial, of the best and of the base line is the rate of a whole run:
- * training samples by the wall time, which includes validation and ends of epochs.
+ * training samples divided by the wall time, which includes validation and ends of epochs.
  * train_samples_per_s leaves these out.  A ceiling's rate is that of the loader by itself, of the
- * device by itself, or the limit by the exchange of several ranks.  low and high bound the rate at
- * 95 %.  A search for several ranks has the rates of each rank. */
+ * device by itself, or the limit that the exchange between ranks sets.  low and high bound the rate
+ * at 95 %.  A search for several ranks has the rates of each rank. */
 #pragma once
 #include "learning.h"
 #include "numerics.h"
@@ -40,8 +40,9 @@ typedef struct {
   double predicted;                 /* the model's expectation; 0: it gave none */
   double train_samples_per_s;       /* without validation and ends of epochs */
   double validation_s, epoch_end_s; /* of each epoch, included in samples_per_s */
-  double step_ms, wait_data_ms;     /* part of step_ms in which the device waits for data */
-  double outside_cpu;    /* share of all cores that other programs took during it; NaN: not known */
+  /* wait_data_ms: part of step_ms in which the device waits for data */
+  double step_ms, wait_data_ms;
+  double outside_cpu;    /* share of all cores that other programs took meanwhile; NaN: not known */
   guint64 vram_bytes;    /* allocated */
   guint64 planned_bytes; /* 0: not planned */
   guint64 steps;         /* measured */
@@ -61,8 +62,8 @@ typedef enum { DYNO_CEILING_LOADER, DYNO_CEILING_GPU, DYNO_CEILING_EXCHANGE } Dy
 const char *dyno_ceiling_name (DynoCeilingOf of); /* "loader", "gpu", "exchange" */
 
 /* For the loader's ceiling workers, prefetch, cache and image_size of the settings count; for the
- * device's batch_size, amp, checkpointing and accumulate.  The exchange's ceiling is that of the
- * best only, from a model. */
+ * device's batch_size, amp, checkpointing and accumulate.  The exchange's ceiling comes from a
+ * model, and only for the best. */
 typedef struct {
   DynoCeilingOf of;
   DynoSettings settings;
@@ -81,15 +82,16 @@ typedef struct {
   gint64 batch_size;
   double samples_per_s, low, high; /* 0: it does not fit, or failed */
   gboolean measured;               /* end to end; else from the model */
-  guint64 vram_bytes;              /* planned, or measured where it was */
+  guint64 vram_bytes;              /* measured where the point was measured, else planned */
 } DynoCurvePoint;
 
 typedef struct {
   DynoCurvePoint *points; /* by rising batch */
   guint n;
-  gint64 knee;     /* beyond it any larger batch gains less than 10 %; 0: there is only one batch */
-  gint64 smallest; /* the advised batch, within 3 % of the fastest: that of the best where there is
-                      one; 0: none, or without a rate */
+  gint64 knee; /* beyond it any larger batch gains less than 10 %; 0: there is only one batch */
+  /* the advised batch: the best's, or without a best the smallest within 3 % of the fastest; 0:
+   * there is none, or it has no rate */
+  gint64 smallest;
   gint64 fastest;
   double elsewhere; /* samples/s of other settings that are faster than the best; 0: none are */
   char *text;       /* "128 to 256: +2 % for +71 % memory", or NULL */
@@ -99,12 +101,14 @@ typedef struct {
 typedef struct {
   const char *key; /* static: key of the table */
   char *from, *to;
-  double factor; /* together with settings before that have none; NaN: in a later one */
+  /* includes the settings before it that have no factor; NaN: included in a later setting's
+   * factor */
+  double factor;
 } DynoTuneGain;
 
 /* A participant of the race to a goal. */
 typedef struct {
-  DynoSettings settings; /* except the learning rate, which is the one advised for its batch */
+  DynoSettings settings; /* its learning rate is replaced by the one advised for its batch */
   gboolean ran;
   DynoLearning learning;
   char *text; /* the reason for a failure, or NULL */
@@ -120,12 +124,13 @@ typedef enum {
 
 /* The missing parts of a proof; see claims.h. */
 typedef enum {
-  DYNO_PROOF_BEST = 1 << 0,     /* two longer runs of the best */
-  DYNO_PROOF_BASELINE = 1 << 1, /* one of the base line */
-  DYNO_PROOF_TODAY = 1 << 2,    /* one of the present settings; of a goal: their race to it */
+  DYNO_PROOF_BEST = 1 << 0,     /* two longer runs (of the proof) of the best */
+  DYNO_PROOF_BASELINE = 1 << 1, /* a longer run of the base line */
+  /* a longer run of the present settings; with a goal: their race to it */
+  DYNO_PROOF_TODAY = 1 << 2,
   DYNO_PROOF_INTERVAL = 1 << 3, /* a narrow enough interval */
-  DYNO_PROOF_ORDER = 1 << 4,    /* an order beyond noise: the best may be no faster */
-  DYNO_PROOF_RIVAL = 1 << 5,    /* another racer that ran to the goal */
+  DYNO_PROOF_ORDER = 1 << 4,    /* an order beyond noise: without it the best may be no faster */
+  DYNO_PROOF_RIVAL = 1 << 5,    /* a second racer in the race to the goal */
   DYNO_PROOF_BATCHES = 1 << 6, /* larger batches, before the present settings are called the best */
 } DynoProofMissing;
 
@@ -143,7 +148,7 @@ typedef struct {
   const DynoJob *job; /* as it was given: its settings are the present ones */
   char *device;
   guint n_cores;
-  double minutes, seconds; /* asked for; taken */
+  double minutes, seconds; /* requested; taken */
   gboolean stopped;        /* before the search ended */
 
   GPtrArray *ceilings; /* DynoCeiling */
@@ -159,36 +164,41 @@ typedef struct {
   gboolean proven;       /* no part of the proof is missing */
   guint missing;         /* DynoProofMissing */
   gboolean inside_noise; /* not proven: all ran, but the best may be no faster */
-  gint64 batches_to;     /* larger batches, to this, may be faster, but time was short; 0: none */
+  gint64 batches_to;     /* batches above this had no time and may be faster; 0: none */
   gboolean keep_today;   /* nothing is 3 % faster than the present settings, which are the best */
-  double device_change;  /* factor of the GPU's rate during the first measurements; 1: no change */
+  double device_change;  /* factor by which the GPU's rate changed during the scan; 1: no change */
   double speedup;        /* best over base line; NaN: the base line did not work */
   double gain;           /* best over the present settings; NaN: not known */
   guint64 margin_bytes;  /* memory that the best leaves unused below the limit */
   DynoTuneGain *gains;   /* the gain of each setting */
   guint n_gains;
-  double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
+  double loader_ceiling, gpu_ceiling; /* with the best's settings; NaN: not known */
   DynoTuneLimit limit;                /* of the best */
-  double wait_share; /* share of its step that waits for data: 0..1; NaN: not known */
-  gint64 largest_ran, largest_fits;  /* of any settings; largest_fits by the plan too; 0: none */
-  DynoRanksEstimate ranks;           /* of the best, on several ranks; ranks 0: there is one */
-  double accumulate_gain, half_gain; /* of twice the accumulation and of fp16 on the wire, over the
-                                        best; NaN: not of several ranks, or it has it */
-  double lr;                         /* for the best's batch */
-  char *lr_advice;                   /* NULL: the batch is unchanged */
+  double wait_share; /* share of the best's step that waits for data: 0..1; NaN: not known */
+  /* largest batch that ran, with any settings; that ran or fits by the plan; 0: none */
+  gint64 largest_ran, largest_fits;
+  /* of the best, on several ranks; its member ranks is 0 where there is one rank */
+  DynoRanksEstimate ranks;
+  /* factor over the best of twice the accumulation, and of an exchange in fp16; NaN: there is one
+   * rank, the best waits for data, or its settings do not allow it */
+  double accumulate_gain, half_gain;
+  double lr;       /* learning rate that is advised for the best's batch */
+  char *lr_advice; /* NULL: the batch is unchanged */
   DynoPresetVerdict preset_verdict;
-  char *preset_text;      /* NULL: unknown */
-  DynoNumerics *numerics; /* of AMP, where the best would use it; NULL: not compared */
+  char *preset_text; /* NULL: unknown */
+  /* comparison of AMP with fp32 where the choice used AMP; NULL: not compared */
+  DynoNumerics *numerics;
   char *amp_text;         /* NULL: not compared */
   DynoLearningGoal *goal; /* of accuracy, if requested; or NULL */
   GPtrArray *racers;      /* DynoTuneRacer: to the goal, in order */
   int winner;             /* the racer that reached it first, and is the best; -1: none */
-  gboolean equal_wanted;  /* the best has another batch, whose loss of accuracy is to be measured */
-  guint64 equal_epochs;   /* after which accuracy was compared; 0: it was not */
-  DynoLearning equal[2];  /* best, present settings */
-  double outside_cpu;     /* the most of any measurement; NaN: not known */
-  guint64 n_unreadable;   /* samples that could not be read, the most of any measurement */
-  char **reasons;         /* sentences, the most important first */
+  /* the best has another effective batch, whose loss of accuracy is to be measured */
+  gboolean equal_wanted;
+  guint64 equal_epochs;  /* epochs after which accuracies were compared; 0: not compared */
+  DynoLearning equal[2]; /* of the best, and of the present settings */
+  double outside_cpu;    /* the highest of all measurements; NaN: not known */
+  guint64 n_unreadable;  /* samples that could not be read, the most of any measurement */
+  char **reasons;        /* sentences, the most important first */
 } DynoTuneResult;
 
 DynoTuneResult *dyno_tune_result_new (const DynoJob *job); /* empty; for the search */
