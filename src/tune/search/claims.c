@@ -61,7 +61,7 @@ dyno_claims_is_closed (const DynoEstimate *e)
 
 /* --- the proof -------------------------------------------------------------------------------- */
 
-/* While its cache is being filled, a trial has the rate without the cache. */
+/* TRUE where the trial has the rate without its cache, which was being filled. */
 static gboolean
 was_filling (const DynoTrial *t)
 {
@@ -165,7 +165,7 @@ find_missing (const DynoTuneResult *r)
           || !(cannot_run (&r->today) || is_faster_than (r, best, &r->today))
           || stays_for_noise (r)))
     missing |= DYNO_PROOF_ORDER;
-  /* No tried settings are faster, and nothing is known of untried settings. */
+  /* No settings that were tried are faster, but larger batches were not tried. */
   if (r->keep_today && r->batches_to > 0)
     missing |= DYNO_PROOF_BATCHES;
   return missing;
@@ -226,7 +226,8 @@ mend_ceiling (const DynoTuneResult *r, DynoCeilingOf of, double *ceiling)
     *ceiling = MAX (*ceiling, measured);
 }
 
-/* TRUE where the exchange takes longer than all work that could hide it. */
+/* TRUE where the step hides less than half of the exchange, and the rest takes more than a tenth of
+ * the step. */
 static gboolean
 is_exchange_limit (const DynoTuneResult *r)
 {

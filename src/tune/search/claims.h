@@ -19,8 +19,10 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_CLAIMS_CLOSED   0.10 /* half of an interval over its rate: wider ones prove nothing */
-#define DYNO_CLAIMS_EXCEEDED 1.10 /* times a ceiling: a faster rate shows that it is no ceiling */
+/* largest half width of an interval, relative to the rate, that proves anything */
+#define DYNO_CLAIMS_CLOSED 0.10
+/* factor over a ceiling: a faster rate shows that it is no ceiling */
+#define DYNO_CLAIMS_EXCEEDED 1.10
 #define DYNO_CLAIMS_WAITING  0.10 /* share of a step: from here on waiting for data is the limit */
 
 /* TRUE where the interval of a rate is narrow enough for a proof; FALSE without a measurement. */

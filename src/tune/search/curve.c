@@ -5,7 +5,7 @@
 #include "verdict.h"
 #include <math.h>
 
-#define KNEE 1.10 /* times its rate: the most that any larger batch may reach */
+#define KNEE 1.10 /* the highest rate of any batch, relative to that of the knee, is at most this */
 
 static const DynoCurvePoint *
 find (const DynoTuneCurve *curve, gint64 batch)
@@ -97,7 +97,8 @@ dyno_curve_name_advised (const DynoTuneCurve *curve)
   for (const DynoCurvePoint *p = curve->points; p < advised; p++)
     if (p->measured && p->samples_per_s * DYNO_VERDICT_PAYS >= most)
       return _ ("advised");
-  /* A batch that was predicted to be faster, but was not clearly faster, is not advised. */
+  /* The advised batch may be slower than that: a faster batch that was only predicted, or that is
+   * not clearly faster, is not advised. */
   return advised->samples_per_s * DYNO_VERDICT_PAYS < most ? _ ("advised")
                                                            : _ ("advised: within 3 %");
 }

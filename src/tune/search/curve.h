@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Fills knee, smallest, fastest, largest and text of a curve from its points.  advised: the batch
- * that was chosen, so that no other batch is advised; 0: none. */
+/* Fills knee, smallest, fastest and text of a curve from its points.  advised: the batch that was
+ * chosen, so that no other batch is advised; 0: none. */
 void dyno_curve_read (DynoTuneCurve *curve, gint64 advised);
 
 /* The names of the batches `smallest` and `fastest` in a plot, translated, static; NULL: there is

@@ -7,14 +7,17 @@
 #include "space.h"
 #include <math.h>
 
-#define TRIAL_S      0.4 /* the shortest trial, as in search.c for a search of 20 s and less */
-#define STEPS        7   /* least steps of a trial, as DYNO_SEARCH_STEPS */
-#define NEW_S        1.0 /* a new network's kernels from the driver's cache, and its first step */
-#define AGAIN_S      0.3
-#define SOFTWARE_NEW 8.0 /* factor of both on a CPU, whose driver compiles the kernels */
+/* seconds of the shortest trial, as in search.c for a search of 20 s and less */
+#define TRIAL_S 0.4
+#define STEPS   7 /* least steps of a trial, as DYNO_SEARCH_STEPS */
+/* seconds for a new network's kernels, from the driver's cache, and its first step */
+#define NEW_S   1.0
+#define AGAIN_S 0.3
+/* factor of NEW_S and AGAIN_S on a CPU, whose driver compiles the kernels */
+#define SOFTWARE_NEW 8.0
 /* llvmpipe: a small ResNet and a CNN reach 9 GFLOP/s on two cores. */
 #define CORE_FLOPS_PER_S 4e9
-#define AMP_SLOWER       5.0 /* on a CPU, to compile and to run */
+#define AMP_SLOWER       5.0 /* factor of AMP's time on a CPU, to compile and to run */
 #define LOOKS            3
 #define TURNS            2
 
@@ -39,7 +42,8 @@ dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
   double seconds = 0;
 
   dyno_space_set_baseline (&settings[0]);
-  settings[1].amp &= p->n_cores == 0; /* compared with the base line: on a CPU without AMP */
+  /* stands for the settings that are searched: on a CPU without AMP */
+  settings[1].amp &= p->n_cores == 0;
   *f = (DynoForesight){ .n_needed = LOOKS * (1 + TURNS) };
   for (guint i = 0; i < f->n_needed; i++)
     {

@@ -13,12 +13,12 @@ typedef struct {
   double flops_per_sample; /* 0: not known, so that only the least times count */
   double flops_per_s;      /* operations per second of the device; 0: not measured */
   guint n_cores;           /* of a software device; 0: it is a GPU */
-  double minutes;          /* minutes that are asked for */
+  double minutes;          /* minutes that are requested */
 } DynoForesightParams;
 
 typedef struct {
-  guint n_fit;    /* measurements that fit into the minutes, and measurements that are needed */
-  guint n_needed; /* for a proof: a look at three settings, and two turns of each */
+  guint n_fit;    /* number of measurements that fit into the minutes */
+  guint n_needed; /* number that a proof needs: a look at three settings, and two turns of each */
   double minutes; /* minutes that the needed measurements take */
 } DynoForesight;
 

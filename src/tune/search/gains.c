@@ -2,7 +2,7 @@
 /* Computes the gain of each setting: the way from the base line to the best changes one setting
  * after another; next comes the setting that fits and gains most at that point.
  *
- * The model was corrected around the best, and its prediction for a point half-way may be far off
+ * The model was corrected around the best, and its prediction for a point on the way may be far off
  * (cores that loader and device share; a batch that was never tried in fp32; AMP where the loader
  * leads).  So the points on the way are measured where there is time; for several settings between
  * two measured points only their joint gain is reported. */
@@ -11,7 +11,8 @@
 
 #define MOST_GAINS 16
 #define SHARE      0.12 /* most share of the time for the points on the way */
-#define UNSTEADY   1.1  /* factor between a proof's turns: the machine is unsteady */
+/* factor between the rates of a proof's turns, above which the machine is unsteady */
+#define UNSTEADY 1.1
 
 /* The rate of a run at this point, and whether it was measured; 0: not known. */
 static double
@@ -69,7 +70,8 @@ choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best
   return chosen;
 }
 
-/* TRUE where the machine differed between the turns of the proof. */
+/* TRUE where the rates of the proof's turns differ by more than UNSTEADY, or there are fewer than
+ * two turns. */
 static gboolean
 is_unsteady (const DynoArm *best)
 {

@@ -10,9 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-#define UNEXPLAINED 1.1 /* of the present rate: more counts even where no ceiling is higher */
+/* factor over the present rate: a larger gain counts even where no ceiling explains it */
+#define UNEXPLAINED 1.1
 
-/* Uses only proofs where there are any (proven), else all trials.  *owners: the DynoArm of each
+/* Lists the arms that have a rate; proven: only those with proofs.  *owners: the DynoArm of each
  * entry. */
 static GArray *
 list_entries (DynoSearch *search, gboolean proven, GPtrArray *owners)
@@ -112,7 +113,7 @@ is_likely_faster (const DynoArm *a, const DynoArm *b)
          || (n[0] >= 2 && n[1] >= 2 && n[0] + n[1] >= 5 && low[0] > high[1]);
 }
 
-/* Compares only proofs; TRUE where b is NULL, a itself, or has none. */
+/* Compares only proofs; TRUE where b is NULL, is a itself, or has no proofs. */
 static gboolean
 beats (const DynoArm *a, const DynoArm *b)
 {
@@ -277,7 +278,7 @@ advise_learning_rate (DynoSearch *search)
       (int) (to->batch_size * to->accumulate));
 }
 
-/* The text as part of a sentence. */
+/* The text without its full stop, to be part of a sentence. */
 static char *
 without_full_stop (const char *text)
 {
@@ -436,7 +437,8 @@ is_past_the_knee (DynoSearch *search, gint64 batch)
   return FALSE;
 }
 
-/* Batches that the scan had no time for may have been tried end to end. */
+/* TRUE where the scan had no time for larger batches that may be faster; FALSE where a larger batch
+ * was tried end to end. */
 static gboolean
 are_batches_missing (DynoSearch *search)
 {

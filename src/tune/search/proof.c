@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The proof measures the choice of the search, the arms that are nearly as fast, the base line and
  * the present settings in turn and for longer, so that other load on the machine affects all of
- * them equally.  An arm that is clearly beaten after two turns is left out of the third; an arm
- * that fails is replaced by the next best. */
+ * them equally.  An arm that is clearly beaten after two turns is left out of the further turns; an
+ * arm that fails is replaced by the next best. */
 #include "searchstate.h"
 #include "verdict.h"
 #include <math.h>
@@ -10,11 +10,13 @@
 #define LEADERS      3 /* arms to prove besides the base line and the present settings */
 #define REPLACEMENTS 3 /* replacements for arms that fail */
 #define TURNS        3
-#define SLOTS        6  /* parts of the time: more turns close an interval before longer turns do */
-#define MOST_TURNS   16 /* turns where it is still undecided whether the best is faster */
-#define CLOSE        0.95 /* of the fastest: close enough for a proof */
-#define KERNELS_S    5.0  /* most time to measure the kernels of a new network */
-#define LONGER       3.0  /* times a trial, at the most */
+/* turns among which the time is divided: more turns narrow an interval faster than longer ones */
+#define SLOTS      6
+#define MOST_TURNS 16 /* most turns, where it is still undecided whether the best is faster */
+/* share of the fastest rate, above which an arm is close enough for a proof */
+#define CLOSE     0.95
+#define KERNELS_S 5.0 /* most time to measure the kernels of a new network */
+#define LONGER    3.0 /* longest turn, as a multiple of a trial */
 
 static void
 add (GPtrArray *list, DynoArm *arm)
@@ -26,7 +28,7 @@ add (GPtrArray *list, DynoArm *arm)
 }
 
 /* The arm that is the fastest by the model and by its own measurements together, among the arms
- * that are not in the list; NULL: none is close. */
+ * that are not in the list; NULL: none is faster than at_least. */
 static DynoArm *
 next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
 {
@@ -201,7 +203,7 @@ dyno_search_prove (DynoSearch *search)
       return;
 }
 
-/* The arm that reached the goal first may have had no turn, because it is a smaller batch and
+/* The arm that reached the goal first may have had no turn, because it has a smaller batch and is
  * slower: it gets its turns in the time that the race left, together with the settings that it is
  * compared with. */
 void

@@ -12,9 +12,9 @@
 #include <math.h>
 
 #define MOST_RACERS 6
-#define CLOSE       0.9 /* of the fastest arm's rate: an arm above it may win the race */
+#define CLOSE       0.9 /* share of the fastest arm's rate: an arm above it may win the race */
 #define LEAST_BATCH 8
-#define MOST_EPOCHS 3 /* epochs that are compared */
+#define MOST_EPOCHS 3 /* most epochs after which the accuracies are compared */
 
 static DynoSettings
 as_it_would_run (DynoSearch *search, const DynoSettings *settings)

@@ -8,7 +8,8 @@
 #define N_KEYS     3
 #define N_FEATURES 8
 
-/* A ceiling: log rate over x (octaves of batch or workers), by switches. */
+/* A measured point of a ceiling: the log rate at x, which is log2 of the batch or of 1 + workers,
+ * and at a key: the values of the other settings on which the ceiling depends. */
 typedef struct {
   double x;
   int key[N_KEYS];
@@ -19,7 +20,7 @@ typedef struct {
   GArray *points;  /* Point */
   double below;    /* slope of log rate over log 2 of the size, below the measured points */
   gboolean affine; /* beyond the last point a batch takes a constant and a time per sample */
-  double unmeasured[N_KEYS]; /* effect of a switch that was not measured */
+  double unmeasured[N_KEYS]; /* effect on the log rate of a switch that was not measured */
 } Table;
 
 typedef struct {
@@ -30,18 +31,21 @@ typedef struct {
 
 struct _DynoRateModel {
   Table loader, gpu;
-  GArray *trials;         /* Trial */
-  double overlap_cost[2]; /* share of the shorter time that is added: without workers, with */
-  double step_s;          /* time of each step that no ceiling includes */
+  GArray *trials; /* Trial */
+  /* share of the shorter time that does not overlap: without workers, with workers */
+  double overlap_cost[2];
+  double step_s; /* time of each step that no ceiling includes */
   gboolean fitted;
   double *cholesky, *alpha; /* of the Gaussian process, over the trials */
 };
 
-/* The length scale of each feature, and the deviations that the process may correct. */
+/* The standard deviations of the log rate that the process may correct; reach: the length scale of
+ * each feature. */
 #define SD_OVERALL 0.06
 #define SD_LOCAL   0.07
-#define DOUBT      0.7  /* of the overlap's cost, before any trial */
-#define SD_LEAST   0.01 /* of any measurement: repeated ones differ by this much */
+#define DOUBT      0.7 /* standard deviation of the overlap's cost, before any trial */
+/* least standard deviation of a measurement: repeated ones differ by this much */
+#define SD_LEAST 0.01
 static const double reach[N_FEATURES] = { 2.5, 1.5, 2.0, 1.0, 1.5, 3.0, 2.0, 1.0 };
 
 DynoRateModel *
@@ -123,10 +127,11 @@ value_of (const Table *table, const Point *point, const int *reference)
   return point->log_rate - (reference ? series_at (table, reference, point->x) : 0);
 }
 
-/* The distance of a point's precision from the other precision, at x.  Where a sample takes longer,
- * that difference is constant, while the time that a batch takes whatever its size (launches) is
- * the same for both: the factor of a small batch is not that of a large one.  Where a sample takes
- * less time, part of that may be launches: the factor stays. */
+/* The distance at x between the precision of `from` and that of the reference.  Where a sample
+ * takes longer with the former, the added time of a sample is constant, and the fixed time of a
+ * batch (launches) is the same for both, so the factor between the rates depends on the batch.
+ * Where a sample takes less time, a part of the saved time may be launches, so the factor is
+ * kept. */
 static double
 carry_distance (const Table *table, const Point *from, double x, const int *reference)
 {
@@ -449,7 +454,7 @@ fit (DynoRateModel *model)
       }
   factorise (model->cholesky, n);
   solve_lower (model->cholesky, n, model->alpha);
-  for (guint i = n; i-- > 0;) /* by the transpose */
+  for (guint i = n; i-- > 0;) /* solves with the transpose */
     {
       for (guint j = i + 1; j < n; j++)
         model->alpha[i] -= model->cholesky[j * n + i] * model->alpha[j];

@@ -14,10 +14,11 @@
 #include <math.h>
 
 #define START_BATCH 32
-#define PLENTY      1.3  /* times the other ceiling: not the limit */
-#define PAST_CORES  1.5  /* gain from twice the workers where workers wait */
-#define CHANGED     0.05 /* of the first point's rate, measured again: the curve is not reliable */
-/* share of the time for preparing one network: points only for the curve are left out */
+#define PLENTY      1.3  /* factor above the other ceiling: this one is not the limit */
+#define PAST_CORES  1.5  /* least factor of twice the workers where workers wait */
+#define CHANGED     0.05 /* change of the first point's rate from which the curve is not reliable */
+/* share of the time: where preparing one network takes more, points for the curve only are left
+ * out */
 #define DEAR 0.05
 
 static double
@@ -147,8 +148,8 @@ refine_knee (DynoSearch *search, const DynoSettings *s, gint64 best_batch)
     }
 }
 
-/* Measures the base line's batch, whose kernels exist already, in next to no time, so that the
- * first point of the scan gives the time of a batch as a line through two points. */
+/* Measures the base line's batch, which takes little time since its kernels exist already: with the
+ * first point of the scan it gives the time of a batch as a line through two points. */
 static void
 scan_base (DynoSearch *search, const DynoSettings *s)
 {
@@ -192,8 +193,9 @@ scan_memory_savers (DynoSearch *search, const DynoSettings *best)
     gpu_at (search, s, largest);
 }
 
-/* Rates of both precisions at the first batch.  Where AMP is ahead by more than a doubled batch can
- * bring, fp32's rate is that of the base line's smaller batch, whose kernels exist. */
+/* Rates of both precisions at the first batch.  Where AMP is faster than fp32 can be at this batch,
+ * fp32's rate is that upper bound: the base line's rate, whose kernels exist, times the ratio of
+ * the batches. */
 static void
 look_at_precisions (DynoSearch *search, const DynoSettings *fp32, const DynoSettings *amp,
                     gint64 start, double *plain, double *mixed)

@@ -17,16 +17,19 @@
 #include <math.h>
 #include <string.h>
 
-#define SCAN_SHARE     0.40 /* of the time after the first looks: after this no ceiling is begun */
+/* share of the time left by the first looks, after which no ceiling is begun */
+#define SCAN_SHARE     0.40
 #define PROOF_SHARE    0.40 /* most share of the time that is kept for proofs */
-#define NUMERICS_SHARE 0.15 /* of the time, at the most */
-#define GOAL_SHARE     0.5  /* of the time, for the race to a goal */
+#define NUMERICS_SHARE 0.15 /* most share of the time for the comparison of AMP with fp32 */
+#define GOAL_SHARE     0.5  /* share of the time for the race to a goal */
 #define MOST_TRIALS    60
-#define LEAST_PROMISE  0.004 /* of the rate: an expected improvement that is worth a trial */
-#define HOPELESS       0.85  /* of the best: a trial below it ends after a first look */
-#define LEAP           2.0   /* times the existing settings' rate: tried at once */
-#define LEAPS          2
-#define MEMORY_MARGIN  0.98 /* of the limit: most memory that the best may use */
+/* least expected improvement, as a share of the rate, that is worth a trial */
+#define LEAST_PROMISE 0.004
+#define HOPELESS      0.85 /* share of the best rate: a trial below it ends after a first look */
+/* settings that promise this multiple of the best rate so far are tried at once */
+#define LEAP          2.0
+#define LEAPS         2
+#define MEMORY_MARGIN 0.98 /* most memory that the best may use, as a share of the limit */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -167,7 +170,8 @@ largest_batch (DynoSearch *search, const DynoSettings *settings, gint64 most)
 
 /* --- the joint search ------------------------------------------------------------------------- */
 
-/* TRUE: this value of a switch failed wherever it was tried, so it is not tried again. */
+/* TRUE: the value of one of the switches failed at least twice and never worked, so it is not tried
+ * again. */
 static gboolean
 is_broken (DynoSearch *search, const DynoSettings *s)
 {
@@ -193,7 +197,7 @@ is_broken (DynoSearch *search, const DynoSettings *s)
   return FALSE;
 }
 
-/* The arm with the highest utility, and its utility. */
+/* The arm with the highest utility, and its utility; *rate: the highest rate of any arm. */
 static const DynoArm *
 find_leader (DynoSearch *search, double *rate, double *utility)
 {
@@ -234,7 +238,7 @@ expected_improvement (double mean, double sd, double leader)
   return MAX (sd, 1e-6) * (z * 0.5 * erfc (-z / G_SQRT2) + exp (-0.5 * z * z) / sqrt (2 * G_PI));
 }
 
-/* Averaged over all epochs of the run; a cache is filled in the first. */
+/* The predicted rate of a run, averaged over all its epochs; a cache is filled in the first. */
 static double
 promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
 {
@@ -247,7 +251,7 @@ promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
   return n / epoch_s;
 }
 
-/* A cache that is being filled has no effect yet. */
+/* The time of a trial, with the time to fill its cache, which has no effect before. */
 static double
 trial_seconds (DynoSearch *search, const DynoSettings *s)
 {
@@ -347,7 +351,8 @@ dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
     }
 }
 
-/* A setting is searched where it is the limit. */
+/* The prefetch is searched where the loader is the limit, checkpointing and accumulation where
+ * memory is. */
 static void
 open_knobs (DynoSearch *search, const DynoSettings *best)
 {
@@ -372,8 +377,8 @@ try_point (DynoSearch *search, const DynoSettings *s, double reserved, double ho
          && search->failures < DYNO_SEARCH_FAILURES;
 }
 
-/* The smallest batch that should be as fast, within the gain that justifies a change: the fastest
- * is found, and this batch is advised. */
+/* Tries the smallest batch that should be as fast as the leader, within the gain that justifies a
+ * change: that batch is advised. */
 static void
 search_smaller (DynoSearch *search)
 {
@@ -520,8 +525,8 @@ try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
   return dyno_search_try (search, stage, settings, search->trial_s, 0, 0);
 }
 
-/* Where the search was stopped nothing more is planned: the base line is an earlier search's, or
- * has any batch. */
+/* Where the search was stopped nothing more is planned: the base line is that of an earlier search,
+ * or its batch is not checked. */
 static void
 set_baseline (DynoSearch *search, DynoSettings *base)
 {

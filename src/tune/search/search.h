@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 typedef struct {
   void (*progress) (gpointer user, const char *stage, const DynoSettings *settings,
                     double fraction);
-  /* The work that is prepared before that measurement, as the meter reports it; what NULL: it
-   * measures. */
+  /* Reports the preparation before that measurement, as the meter reports it; what NULL: the
+   * preparation has ended. */
   void (*preparing) (gpointer user, const char *stage, const DynoSettings *settings,
                      double fraction, const char *what, guint done, guint total);
   void (*ceiling) (gpointer user, const DynoCeiling *ceiling);
@@ -28,9 +28,9 @@ typedef struct {
 typedef struct {
   const DynoJob *job; /* its settings are the present ones */
   DynoMeter *meter;
-  double minutes;             /* for the whole search, to a tenth */
+  double minutes;             /* for the whole search, which may exceed it by a tenth */
   guint64 limit_bytes;        /* of device memory; 0: not known */
-  const DynoSettings *preset; /* the preset's own numbers, or NULL */
+  const DynoSettings *preset; /* the settings of the preset, or NULL */
   const char *preset_name;
   const DynoTuneResult *known; /* an earlier result of the same job, to resume from; or NULL */
   /* The goal to be reached first, for which half of the time is kept; NULL: the fastest settings

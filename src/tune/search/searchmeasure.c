@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_LIMIT     1.3  /* times the device's rate: the loader is not the limit */
+#define NO_LIMIT     1.3  /* factor above the device's rate: the loader is not the limit */
 #define MOST_SHARE   3.0  /* the most time of a trial, relative to its measuring time */
-#define FIRST_LONGER 1.05 /* of the total time: the limit until a trial has worked */
+#define FIRST_LONGER 1.05 /* time limit until a trial has worked, relative to the total time */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -278,7 +278,7 @@ note_load (DynoSearch *search, double outside_cpu)
 typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
                              DynoMeasurement *, GError **);
 
-/* Measures, and updates the additional time of measurements. */
+/* Measures, and updates the known preparation times. */
 static gboolean
 measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
          double reserve_s, DynoMeasurement *m, GError **error)
@@ -644,7 +644,7 @@ look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double
   return run.high < hopeless_below;
 }
 
-/* The ceiling of the data pipeline by itself does not give the rate of a run. */
+/* FALSE where only the loader's ceiling is known, which does not give the rate of a run. */
 static gboolean
 can_predict (DynoSearch *search, const DynoSettings *settings)
 {
@@ -681,7 +681,7 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
     {
       if (dyno_search_stopped (search))
         return NULL;
-      /* Its earlier measurements remain valid. */
+      /* The arm's earlier measurements remain valid. */
       if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)
           && (arm->rates->len > 0 || search->explaining))
         return arm;

@@ -3,7 +3,8 @@
 #include "searchstate.h"
 #include <math.h>
 
-#define WAITS 0.02 /* share of a step: data are the limit, and a shorter exchange gains nothing */
+/* share of a step that waits for data, above which a shorter exchange gains nothing */
+#define WAITS 0.02
 
 /* Seconds of a step of a single rank, from the seconds of a step with the exchange. */
 static double
@@ -12,7 +13,7 @@ find_alone (DynoMeter *meter, const DynoSettings *settings, double step_s)
   double alone_s = step_s;
   DynoRanksEstimate e;
 
-  /* A longer step hides more, so that each iteration is nearer than the one before. */
+  /* A longer step hides more of the exchange, so that each iteration is nearer to the solution. */
   for (guint i = 0; i < 32; i++)
     {
       meter->class->ranks (meter, settings, MAX (alone_s, 0), &e);

@@ -8,11 +8,12 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_SEARCH_PAYS     1.03 /* a gain below this does not justify a change */
-#define DYNO_SEARCH_NOISE    0.01 /* of any rate: two measurements of a point differ so much */
-#define DYNO_SEARCH_FAILURES 6    /* in a row: the device or the data is broken */
-#define DYNO_SEARCH_UPDATES  8    /* of an epoch, at least: fewer hardly learn, at any speed */
-#define DYNO_SEARCH_STEPS    7.0  /* least steps of a measurement */
+#define DYNO_SEARCH_PAYS  1.03 /* a gain below this does not justify a change */
+#define DYNO_SEARCH_NOISE 0.01 /* share of a rate by which two measurements of a point differ */
+/* failures in a row after which the device or the data is broken */
+#define DYNO_SEARCH_FAILURES 6
+#define DYNO_SEARCH_UPDATES  8   /* least updates of an epoch: with fewer a run hardly learns */
+#define DYNO_SEARCH_STEPS    7.0 /* least steps of a measurement */
 
 /* All end-to-end measurements of one point. */
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
   double validation_rate, epoch_end_s; /* NaN: not known */
   double step_ms, wait_data_ms, predicted;
   guint64 vram_bytes, planned_bytes, steps;
-  gboolean out;     /* the arm failed its proof */
+  gboolean out;     /* the last measurement of the arm failed, so it cannot be the best */
   gboolean filling; /* all its measurements were made before its cache held all samples */
 } DynoArm;
 
@@ -39,22 +40,25 @@ typedef struct {
   DynoArm *baseline, *today, *preset;
   DynoSearchSpace space;
   GHashTable *plans;        /* cache of dyno_search_fits () */
-  double seconds, paused_s; /* of the search and its proof */
-  double total_s;           /* including the comparison of learning after the proof */
+  double seconds, paused_s; /* time of the search and its proof; time of its pauses */
+  double total_s;           /* including the race, or the comparison of learning, after the proof */
   gint64 begin_us;
-  /* The time of a measurement besides measuring: of the loader; of a network that is new to the
-   * device (kernels are compiled, and measured in the proof); of a network that the device had
-   * before; 0: not known */
+  /* The time of a measurement besides measuring, in seconds: of the loader; of a network that is
+   * new to the device (kernels are compiled, and measured in the proof); of a network that the
+   * device had before; 0: not known */
   double loader_prepare_s, new_prepare_s, again_prepare_s;
-  double trial_share;     /* time of a trial over its measured time: ends of epochs; 0: not known */
+  /* time of a trial, with ends of epochs, over its measuring time; 0: not known */
+  double trial_share;
   GHashTable *networks;   /* networks that the device has had before */
-  double trial_s, scan_s; /* length of a measurement */
+  double trial_s, scan_s; /* measuring time of a trial; of a ceiling */
   double scan_end_s;      /* no ceiling is begun that would end after this */
-  guint64 most_bytes;     /* largest plan that is allowed; refused plans are larger */
-  double loader_rate;     /* the loader's, which the device need not exceed; INFINITY: not known */
-  double expected;        /* the highest rate of a run that the model considers possible */
-  guint failures;         /* number of failures in a row */
-  double end_share;       /* validation and end of an epoch over its training; NaN: not known */
+  guint64 most_bytes;     /* plans must be smaller: the limit with its margin, or a refused plan */
+  /* the highest rate of the loader, which the device need not exceed; INFINITY: not known */
+  double loader_rate;
+  double expected; /* the highest rate of a run that the model considers possible */
+  guint failures;  /* number of failures in a row */
+  /* time of an epoch's validation and end over its training; NaN: not known */
+  double end_share;
   gboolean memory_limits, loader_limits;
   gboolean worked;     /* a trial has worked */
   gboolean explaining; /* the proof is done: running out of time is not an error any more */
@@ -91,7 +95,8 @@ void dyno_search_tune_kernels (DynoSearch *search);
 gboolean dyno_search_fits (DynoSearch *search, const DynoSettings *settings);
 /* TRUE where the answer is known already and takes no time. */
 gboolean dyno_search_is_planned (DynoSearch *search, const DynoSettings *settings);
-/* TRUE where an epoch has enough updates, also with accumulated batches. */
+/* TRUE where an epoch has DYNO_SEARCH_UPDATES updates with the accumulated batches, or no fewer
+ * than with the present settings. */
 gboolean dyno_search_updates (DynoSearch *search, const DynoSettings *settings);
 guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); /* 0: not known */
 
@@ -101,7 +106,7 @@ double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSett
  * the noise. */
 double dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *ceiling);
 void dyno_search_scan (DynoSearch *search); /* measures all ceilings */
-/* Where all existing settings wait for data, and the loader by itself gave a multiple of their
+/* Where the best settings so far wait for data, and a measured loader promises a multiple of their
  * rate, settings with that loader are tried at once.  best: the best settings for the device, gpu:
  * their ceiling; NaN: not known. */
 void dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu);
@@ -114,8 +119,9 @@ DynoArm *dyno_search_find (DynoSearch *search, const DynoSettings *settings);
 /* The same; the arm is made where there is none. */
 DynoArm *dyno_search_get_arm (DynoSearch *search, const char *stage, const DynoSettings *settings);
 /* Measures end to end, keeps the result and reports it; a cache is filled before, which takes
- * fill_seconds () in addition.  hopeless_below: the trial is dropped when a first look shows a rate
- * below this.  The search owns the arm; NULL: it was stopped before. */
+ * fill_seconds () in addition.  reserve_s: seconds before the end of the search that the trial
+ * leaves to the proof.  hopeless_below: the trial is dropped when a first look shows a rate below
+ * this.  The search owns the arm; NULL: the search was stopped. */
 DynoArm *dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
                           double seconds, double reserve_s, double hopeless_below);
 
@@ -128,7 +134,7 @@ void dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome,
 void dyno_search_learn_epoch_end (DynoSearch *search);
 /* The model learns a rate of the arm, without the cache where the cache was being filled. */
 void dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstimate *rate);
-double dyno_search_relative_sd (const DynoEstimate *e); /* of the rate's logarithm */
+double dyno_search_relative_sd (const DynoEstimate *e); /* standard deviation of its logarithm */
 
 /* Measurements made while a cache fills represent the settings as long as there are no others; the
  * first other measurement removes them.  FALSE: there are others, and this measurement does not
@@ -156,7 +162,7 @@ void dyno_search_prove (DynoSearch *search);
 void dyno_search_judge (DynoSearch *search);
 /* Estimates the result's best on several ranks; does nothing where the meter is of one rank. */
 void dyno_search_judge_ranks (DynoSearch *search);
-/* Splits the gain of the result, whose rates are there, by settings; measures points on the way
+/* Splits the gain of the result, whose rates are known, by settings; measures points on the way
  * where there is time. */
 void dyno_search_split_gain (DynoSearch *search, const DynoArm *best);
 

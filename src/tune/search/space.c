@@ -59,7 +59,7 @@ dyno_space_compare (const DynoSettings *a, const DynoSettings *b)
   return 0;
 }
 
-/* --- this machine's ---------------------------------------------------------------------------- */
+/* --- the space of this machine ---------------------------------------------------------------- */
 
 /* FALSE: the setting keeps its value.  *most: the largest value that the machine supports. */
 static gboolean

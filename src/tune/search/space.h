@@ -17,7 +17,7 @@ gboolean dyno_space_step (const DynoSettingInfo *info, double *value);
 typedef struct {
   gint64 most_batch;   /* largest batch by data set and memory */
   gint64 most_workers; /* the number of cores, or more where workers wait for a disk */
-  gboolean fp16;       /* the device supports it */
+  gboolean fp16;       /* AMP is searched: the device supports fp16 and is not a CPU */
   gboolean loader;     /* there is a loader: the device does not make its own input */
   gboolean can_cache;
   /* FALSE: the setting does not affect the limit and keeps its value */

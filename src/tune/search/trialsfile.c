@@ -21,14 +21,14 @@ struct _DynoTrialsFile {
   int fd;
 };
 
-/* The last match where there are several. */
+/* The last columns; "ranks" only where there are several. */
 static const char *const ends[] = { "data", "model", "device", "ranks" };
 
 static const char *const stages[] = { "today", "baseline", "preset", "search", "proof" };
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* NULL: empty */
+/* text NULL: an empty cell. */
 static void
 add_field (GString *line, const char *text)
 {
@@ -207,7 +207,7 @@ find_stage (const char *name)
   return NULL;
 }
 
-/* 1 where the line has no number. */
+/* The number of ranks of the line; 1 where the line has none. */
 static guint
 ranks_of (const GPtrArray *fields)
 {
@@ -219,7 +219,8 @@ ranks_of (const GPtrArray *fields)
              : 1;
 }
 
-/* FALSE with the error where it is of another job; a setting that is searched may differ. */
+/* FALSE, with the error, where the line is of another job; epochs, and settings that are searched,
+ * may differ. */
 static gboolean
 check_job (const GPtrArray *fields, const DynoJob *job, const DynoSettings *settings,
            const char *path, GError **error)
@@ -279,7 +280,7 @@ take (DynoTuneResult *result, const GPtrArray *fields, const DynoTrial *trial)
     }
 }
 
-/* FALSE: the outcome is not valid.  The stage of a ceiling is NULL. */
+/* FALSE: the outcome is not valid.  The stage of a ceiling, or of a race, is NULL. */
 static gboolean
 read_fact (const GPtrArray *fields, guint i, const DynoRecordField *f, DynoTrial *t)
 {
@@ -310,7 +311,7 @@ read_fact (const GPtrArray *fields, guint i, const DynoRecordField *f, DynoTrial
   return TRUE;
 }
 
-/* FALSE: the line cannot be read; other lines can.  The fields own the text. */
+/* FALSE: the line is not valid.  The fields own the trial's text. */
 static gboolean
 read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
 {
@@ -328,7 +329,8 @@ read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
   return t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0;
 }
 
-/* The file's text; *at: the position after its header.  NULL: it holds no trials. */
+/* The file's text; *at: the position after its header.  NULL: the file cannot be read, or is no
+ * trials file. */
 static char *
 open_trials (const char *path, const char **at, GError **error)
 {

@@ -24,11 +24,12 @@ gboolean dyno_trials_file_add_ceiling (DynoTrialsFile *file, const DynoCeiling *
 void dyno_trials_file_free (DynoTrialsFile *file);
 
 /* Reads the file up to its last complete line.  Errors: DYNO_TUNE_ERROR_TRIALS where the file is no
- * trials file, or is of another job (data, model, a setting that is not searched). */
+ * trials file, or is of another job (data, model, ranks, a setting that is not searched). */
 DynoTuneResult *dyno_trials_file_read (const char *path, const DynoJob *job, GError **error);
 
-/* Reads data, model, ranks and the present settings of the search; the other members of the job are
- * not known.  Errors as above. */
+/* Reads data, model, ranks and the present settings of the search, or the settings of its first
+ * trial where the present ones were not tried; the other members of the job are not known.  Errors
+ * as above. */
 DynoJob *dyno_trials_file_read_job (const char *path, GError **error);
 
 G_END_DECLS

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ADVISED 1.02 /* of a model: a smaller gain is not reported */
+#define ADVISED 1.02 /* least gain by a model that is reported */
 
 /* TRUE where a is to be preferred at nearly the same rate. */
 static gboolean
@@ -85,7 +85,7 @@ static void G_GNUC_PRINTF (2, 3) say (GPtrArray *reasons, const char *format, ..
   va_end (arguments);
 }
 
-/* The range of its rate in the proof: "1,200 to 1,410". */
+/* The range of the trial's rates in the proof: "1,200 to 1,410". */
 static char *
 describe_range (const DynoTuneResult *r, const DynoTrial *trial)
 {
@@ -106,8 +106,8 @@ describe_range (const DynoTuneResult *r, const DynoTrial *trial)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
-/* Compares with the present settings where the choice is the base line, and with the base line
- * where the present settings are the fastest. */
+/* Compares the choice with the fastest where the present settings stay though others measured
+ * faster, with the present settings where the choice is the base line, else with the base line. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -182,7 +182,7 @@ explain_wide_interval (GPtrArray *reasons, const DynoTuneResult *r)
        low, high, 100 * DYNO_CLAIMS_CLOSED);
 }
 
-/* No other settings worked, or were tried. */
+/* TRUE where no more than one combination of settings worked. */
 static gboolean
 is_alone (const DynoTuneResult *r)
 {
