@@ -4,19 +4,19 @@
  *
  * Advice for an image size that no row names is scaled by area from the nearest row, within limits
  * of what trains well: a batch chosen only to fill memory is not advice.  The length of a sequence
- * is not the side of an image: its memory grows with its length, and a sequence as long as an image
- * of 224x224 has pixels needs about as much as the image.  So its batch is the row's up to that
- * length, and falls in proportion beyond it. */
+ * is not the side of an image: its memory grows with its length, and a sequence of as many steps as
+ * an image of 224x224 has pixels needs about as much memory as the image.  So its batch is the
+ * row's up to that length, and falls in proportion beyond it. */
 #include "preset-private.h"
 #include "cores.h"
 #include <math.h>
 
 #define USUAL_SIZE  224  /* side of images where nothing is known */
-#define OTHER_INPUT 1000 /* in sizes, the distance of a row of images for a sequence */
+#define OTHER_INPUT 1000 /* added to the distance of a row for images from a job with sequences */
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* image: its larger side; sequence: its steps. */
+/* The larger side of an image, or the number of steps of a sequence. */
 static guint32
 get_size (const DynoPresetUse *use)
 {

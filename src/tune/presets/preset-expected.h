@@ -54,7 +54,7 @@ typedef enum {
   DYNO_PRESET_POWER,       /* in W */
   DYNO_PRESET_EPOCH,       /* seconds */
   DYNO_PRESET_TRAINING,    /* minutes, of a whole run */
-  DYNO_PRESET_TIMES_CPU,   /* times as fast as the CPU by itself */
+  DYNO_PRESET_TIMES_CPU,   /* factor of the device's rate over the CPU's */
   DYNO_PRESET_ERROR,       /* mean absolute, in degrees */
   DYNO_PRESET_N_QUANTITIES
 } DynoPresetQuantity;

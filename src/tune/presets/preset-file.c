@@ -8,7 +8,7 @@
 
 G_DEFINE_QUARK (dyno - tune - error - quark, dyno_tune_error)
 
-/* Values that may be Dyno's own. */
+/* Keys whose values may be Dyno's own. */
 static const char *const derivable[] = { "vram", "workers", "workers_cpu_bound",  "prefetch",
                                          "amp",  "pinned",  "persistent_workers", NULL },
                          *const derivable_row[] = { "batch_safe", "batch_recommended", "batch_max",
@@ -267,7 +267,8 @@ read_bytes (Reader *reader, const char *key, char **text, guint64 *bytes)
   return TRUE;
 }
 
-/* An amount that is part of another one; the default where the key is missing. */
+/* An amount of `most` bytes at most; the default where the key is missing or its value is not
+ * valid. */
 static guint64
 read_part (Reader *reader, const char *key, guint64 most, guint64 default_value)
 {
@@ -339,7 +340,7 @@ read_row (Reader *reader, DynoPresetRow *row)
   return TRUE;
 }
 
-/* FALSE: none of its numbers is valid. */
+/* FALSE: the group has an unknown condition or no valid number, and is left out. */
 static gboolean
 read_expectation (Reader *reader, DynoPresetExpectation *expectation)
 {

@@ -121,8 +121,8 @@ add_folder (GPtrArray *presets, const char *folder)
     }
 }
 
-/* "This GPU": no guide describes it, so that it is made from the device's properties.  The cards of
- * the guides have three samples of 224x224 per GiB in common. */
+/* "This GPU": no guide describes it, so that it is made from the device's properties.  Its batches
+ * are 2, 3 and 4 samples of 224x224 per GiB of a GPU's memory, and half as many without AMP. */
 static DynoPreset *
 make_this_gpu (const DynoDeviceInfo *device)
 {

@@ -15,8 +15,9 @@ G_BEGIN_DECLS
 #define DYNO_TUNE_ERROR (dyno_tune_error_quark ())
 GQuark dyno_tune_error_quark (void);
 typedef enum {
-  DYNO_TUNE_ERROR_PRESET,  /* there is no such preset, or its file is broken: names file and key */
-  DYNO_TUNE_ERROR_NOTHING, /* no trial worked */
+  /* there is no such preset, or its file is broken: the message names file and key */
+  DYNO_TUNE_ERROR_PRESET,
+  DYNO_TUNE_ERROR_NOTHING,      /* no trial worked */
   DYNO_TUNE_ERROR_DOES_NOT_FIT, /* nothing fits the memory, whatever the batch */
   DYNO_TUNE_ERROR_TRIALS,       /* the file is not one that a search can resume from */
   DYNO_TUNE_ERROR_STOPPED,      /* the search was stopped before a trial had worked */
@@ -53,7 +54,7 @@ typedef struct {
   DynoPresetExpectation *expectations;
   guint n_expectations;
   char **match;      /* device name fragments: "RTX 3060" */
-  char *source;      /* file it was read from, or "built in" */
+  char *source;      /* the file that it was read from, "built in", or "device" (this GPU) */
   gboolean this_gpu; /* made from the device; no emulation */
 } DynoPreset;
 
@@ -113,8 +114,8 @@ char *dyno_preset_describe_row (const DynoPresetRow *row);
 /* "prefetch, pinned": keys of the [preset] that are Dyno's own; NULL: there are none.  g_free. */
 char *dyno_preset_describe_derived (const DynoPreset *preset);
 
-/* The effect of the other card's preset on this device, in words: "Emulates 12 GB ...".  g_free;
- * NULL for this GPU's own preset. */
+/* The effect of a preset of another card on this device, in words: "Emulates 12 GB ...".  g_free;
+ * NULL: the device is the preset's card. */
 char *dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device);
 
 /* Notes on a job with these settings, made with the preset, a sentence each: the source of its
@@ -125,14 +126,15 @@ char **dyno_preset_list_notes (const DynoPreset *preset, const DynoPresetUse *us
 
 /* All expectations that fit the job, in words, one per line; NULL: there are none.  g_free. */
 char *dyno_preset_describe_expected (const DynoPreset *preset, const DynoPresetUse *use);
-/* Fills DYNO_PRESET_N_QUANTITIES ranges: for each quantity the first range that is expected of the
- * job; quantities without one are not given. */
+/* Fills DYNO_PRESET_N_QUANTITIES ranges: for each quantity the range of dyno_preset_find_expected;
+ * quantities without one are not given. */
 void dyno_preset_list_expected (const DynoPreset *preset, const DynoPresetUse *use,
                                 DynoPresetRange *expected);
 /* The expected ranges next to the measured values, where both are known, on one line.  measured:
  * DYNO_PRESET_N_QUANTITIES values, NaN: not known.  g_free; NULL: there is nothing to compare. */
 char *dyno_preset_compare (const DynoPresetRange *expected, const double *measured);
-/* The first range of a quantity that is expected of the job; NULL: there is none. */
+/* The range of a quantity from the expectation whose workload matches the job best, the first of
+ * equal ones; NULL: there is none. */
 const DynoPresetRange *dyno_preset_find_expected (const DynoPreset *preset,
                                                   const DynoPresetUse *use,
                                                   DynoPresetQuantity quantity);
