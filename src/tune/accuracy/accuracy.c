@@ -7,7 +7,7 @@
 #include "preset.h"
 #include <math.h>
 
-#define FINAL_SHARE 0.5 /* of the time */
+#define FINAL_SHARE 0.5 /* share of the time that is kept for the final */
 #define PACE_MARGIN 1.1 /* a run may take this many times as long as the runs before predict */
 #define LEAST_PAIRS 2   /* fewer seeds prove nothing */
 #define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
@@ -22,7 +22,8 @@ typedef struct {
   DynoTpe tpe;
   double begin;
   double pace_seconds, pace_epochs; /* sums over all runs, only time in epochs */
-  double start_seconds;             /* of the last run, outside of epochs: the first run compiles */
+  /* time of the last run outside of epochs: the first run compiles */
+  double start_seconds;
 } Search;
 
 static DynoAccuracyTrial *

@@ -39,7 +39,7 @@ typedef struct {
   double seconds;        /* duration of this run */
   double train_seconds;  /* part of it spent in epochs; the rest went to opening and compiling */
   char *text;            /* the reason of a failure, or NULL */
-  DynoSettings settings; /* the seed is as in the search */
+  DynoSettings settings; /* their seed is that of the search */
 } DynoAccuracyRun;
 
 DynoAccuracyRun *dyno_accuracy_run_copy (const DynoAccuracyRun *run);
@@ -74,14 +74,16 @@ typedef struct {
 /* How sure the choice is. */
 typedef enum {
   DYNO_ACCURACY_PROVEN,
-  DYNO_ACCURACY_NOT_PROVEN, /* it is better in the final, but the interval holds 0 */
-  DYNO_ACCURACY_NO_FINAL,   /* it is better in the search, but has no final on two seeds */
-  DYNO_ACCURACY_KEEP, /* nothing is better than the job's own settings, which are the choice */
+  /* it is better in the final, but the interval includes 0, or the search was stopped */
+  DYNO_ACCURACY_NOT_PROVEN,
+  DYNO_ACCURACY_NO_FINAL, /* it is better in the search, but has no final on two seeds */
+  DYNO_ACCURACY_KEEP,     /* nothing is better than the job's own settings, which are the choice */
 } DynoAccuracyVerdict;
 
 typedef struct {
-  DynoParamSpace space;  /* the space that was searched */
-  DynoMetricInfo metric; /* "loss": the loss itself, which is no metric of the loss */
+  DynoParamSpace space; /* the space that was searched */
+  /* the metric that is compared; named "loss" where that is the loss itself */
+  DynoMetricInfo metric;
   guint n_rungs;
   guint64 rungs[DYNO_HALVING_MOST_RUNGS]; /* epochs */
   GArray *trials;                         /* DynoAccuracyTrial */
@@ -93,7 +95,7 @@ typedef struct {
   /* The importance of each parameter of the space (importance.h), from the values of all trials
    * after the first rung; NaN: not known. */
   double importance[DYNO_PARAMS_MOST];
-  guint best; /* number of the trial */
+  guint best; /* number of the chosen trial */
   DynoAccuracyVerdict verdict;
   gboolean stopped; /* by request */
   char *text;       /* the verdict, a sentence; translated */

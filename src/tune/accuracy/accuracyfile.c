@@ -237,7 +237,7 @@ dyno_accuracy_file_read (const char *path, GError **error)
 
       if (!cells)
         break;
-      if (!run) /* what came after it would be measured again each time */
+      if (!run) /* runs after it would be trained again by each resumed search */
         {
           g_autofree char *reason = g_strdup_printf (
               _ ("run %u cannot be read; remove its line and those after it, then resume"),

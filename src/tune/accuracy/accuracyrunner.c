@@ -79,8 +79,8 @@ find_best (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics
   return best;
 }
 
-/* Reads the log of the folder where the session had nothing left to do and so has none: the search
- * was killed after the run had ended and before its line was written. */
+/* The best value by the session's log, or by the folder's log where the session had nothing left to
+ * train: an earlier search was killed after the run had ended and before its line was written. */
 static double
 find_value (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics *metrics,
             const char *folder)

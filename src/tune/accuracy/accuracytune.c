@@ -21,7 +21,7 @@ struct _DynoAccuracyTune {
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
-  /* only for the search's thread; space until the first event of a run */
+  /* used only by the search's thread; space: constant after the first event of a run */
   DynoParamSpace space;
   DynoMetricInfo metric;
   DynoMetricTable table;

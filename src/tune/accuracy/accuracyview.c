@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* An axis spans the range of the search and the trials' own values; the axis of the learning rate,
- * whose range spans decades more with several optimizers, only the trials' values. */
+ * whose range would span decades more with several optimizers, spans only the trials' values. */
 #include "accuracyview.h"
 #include "intl.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TICKS      6
-#define ZERO_SHARE 0.12 /* of a logarithmic axis, between 0 and its least value, where 0 is shown */
+#define TICKS 6
+/* share of a logarithmic axis between 0 and the least value, if 0 is shown */
+#define ZERO_SHARE 0.12
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -146,7 +147,7 @@ dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-/* The values of the parameters as settings, of a choice its index; NaN: no effect. */
+/* The values of the parameters in the settings, for a choice its index; NaN: no effect. */
 static void
 get_values (const DynoParamSpace *space, const DynoSettings *settings, double *values)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define OFF_STRENGTH 0.05 /* a smaller strength has no visible effect and counts as 0 */
-#define LEAST_CROP   0.08 /* of the area: as in torchvision's RandomResizedCrop */
+#define LEAST_CROP   0.08 /* least share of the area, as in torchvision's RandomResizedCrop */
 #define MIXUP        0.2  /* the usual parameters (Zhang et al. 2018, Yun et al. 2019) */
 #define CUTMIX       1.0
 
@@ -35,8 +35,9 @@ static const Row table[] = {
  * job's: whether a mirrored sample is valid depends on the data. */
 static const struct {
   const char *key;
-  double usual; /* where the job has no such changes; 0: not used then.  Of shifts the share of the
-                   smaller side */
+  /* value where the job has no random changes; 0: not used then.  For shifts: share of the smaller
+   * side */
+  double usual;
 } changes[] = {
   { "augment.crop", 0 },         { "augment.shift", 0.125 },     { "augment.rotate", 10 },
   { "augment.brightness", 0.2 }, { "augment.contrast", 0.2 },    { "augment.saturation", 0 },

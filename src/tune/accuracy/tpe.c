@@ -7,9 +7,10 @@
 #include "rng.h"
 #include <math.h>
 
-#define GOOD_SHARE  0.2   /* share of the points that form the good part */
-#define MOST_GOOD   25    /* Bergstra's implementation (hyperopt) has the same limit */
-#define WIDEST_PART 100.0 /* the range over this is the least width of a kernel */
+#define GOOD_SHARE 0.2 /* share of the points that form the good part */
+#define MOST_GOOD  25  /* Bergstra's implementation (hyperopt) has the same limit */
+/* the least width of a kernel is the range over this, or over n + 1 where n + 1 is less */
+#define WIDEST_PART 100.0
 
 typedef struct {
   double low, high;
