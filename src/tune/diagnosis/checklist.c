@@ -9,10 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#define NVIDIA    0x10de
-#define MOSTLY    0.85 /* of the time: the threshold of gpu-bound */
-#define SOMETIMES 0.10 /* of the readings: the threshold of throttled-temperature and -power */
-#define MEMORY    0.95 /* of usable memory: the threshold of memory-tight */
+#define NVIDIA 0x10de
+#define MOSTLY 0.85 /* share of the time: the threshold of gpu-bound */
+/* share of the readings: the threshold of throttled-temperature and -power */
+#define SOMETIMES 0.10
+#define MEMORY    0.95 /* share of usable memory: the threshold of memory-tight */
 
 typedef struct {
   const DynoDiagnosisInput *input;

@@ -7,14 +7,15 @@
 
 #define MIB          (1024.0 * 1024)
 #define LEAST_EPOCHS 3
-#define LEAST_COURSE 40   /* least steps for a trend */
-#define CORES_BUSY   0.95 /* of all cores' time: no core is idle for a waiting thread */
+#define LEAST_COURSE 40 /* least steps for a trend */
+/* share of all cores' time, above which no core is idle for a waiting thread */
+#define CORES_BUSY 0.95
 
 /* --- before ----------------------------------------------------------------------------------- */
 
 /* The part of a worker's time in which it needs a core: a worker that waits for a disk needs none.
- * It is not known before a run.  If the cores are always busy, reading copies from main memory and
- * does not wait, unless the device is that CPU. */
+ * It is not known before a run, and 1 is assumed.  If the cores are always busy, reading copies
+ * from main memory and does not wait, unless the device is that CPU. */
 static double
 computing_share (const DynoMeasures *m)
 {

@@ -49,7 +49,8 @@ take_mean (double *mean, guint n, double value)
   *mean = n == 1 ? value : *mean + (value - *mean) / n;
 }
 
-/* Sets the share of readings with this reason, only where the device reports throttling. */
+/* Updates the shares of readings throttled by heat and by power, where the device reports
+ * throttling. */
 static void
 take_throttling (DynoSensorSummary *s, double throttled, guint reasons)
 {
@@ -172,7 +173,7 @@ dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *sessi
   dyno_job_unref (job);
 }
 
-/* Takes the batches that a search doubles up to, as far as they fit. */
+/* Finds the larger batch among the doubled batches that fit, which a search may have measured. */
 static void
 find_larger_batch (DynoDiagnosisInput *input, DynoStore *store)
 {

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #define LEAST_GAIN 0.03
-#define LATE_WAIT  0.05 /* of a step in the last quarter: half of the limiting share */
+#define LATE_WAIT  0.05 /* share of a step in the last quarter: half of DYNO_DIAGNOSIS_WAITING */
 #define KERNEL_US  5.0  /* least time of a kernel, however little it computes: see launch-bound */
-#define KERNELS    0.3  /* of the device's time in launches: a larger batch pays */
-#define LARGER     1.10 /* times this batch's rate, measured at a larger batch: the curve's knee */
-#define PLENTY     3.0  /* times the device's ceiling: waiting is not due to decoding */
+/* share of the device's time in launches: from here on a larger batch pays */
+#define KERNELS 0.3
+/* least factor of a larger batch's measured rate: as for the curve's knee */
+#define LARGER 1.10
+/* loader's ceiling over the device's: above it waiting is not due to decoding */
+#define PLENTY 3.0
 
 /* The gain in rate when the limit becomes `limit`; NaN: no gain worth a sentence. */
 static double
@@ -63,7 +66,7 @@ dyno_measures_cache_fits (const DynoMeasures *m)
   const DynoRunFacts *facts = &m->input->facts;
   double need = (double) facts->sample_bytes * (double) (facts->n_train + facts->n_validation);
 
-  /* TRUE: crops of the files differ in each epoch. */
+  /* Crops of the files differ in each epoch, so that decoded samples cannot be reused. */
   if (m->settings && m->settings->augment_crop > 0
       && m->settings->augment_crop_from == DYNO_CROP_FROM_SOURCE)
     return FALSE;
@@ -71,8 +74,8 @@ dyno_measures_cache_fits (const DynoMeasures *m)
          && need <= (double) facts->ram_free_bytes / 2;
 }
 
-/* The loader's rate with this many workers: each delivers as much as today's workers, within the
- * cores. */
+/* The loader's rate with this many workers: each delivers as much as one of the run's workers,
+ * within the cores. */
 static double
 rate_of_workers (const DynoMeasures *m, double workers)
 {
@@ -137,13 +140,15 @@ is_held_up (const DynoMeasures *m)
   return dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) && !(m->late_wait_share < LATE_WAIT);
 }
 
-/* TRUE: files are read and decoded once, into Dyno's or the system's cache. */
+/* TRUE where the device waited for data only at first: later the files, or the decoded samples, are
+ * in the system's or Dyno's cache. */
 gboolean
 dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
   if (!dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) || !(m->late_wait_share < threshold))
     return FALSE;
-  w->share = m->late_wait_share * dyno_measures_share (m, m->training_ms); /* the rest */
+  /* the wait that is left */
+  w->share = m->late_wait_share * dyno_measures_share (m, m->training_ms);
   w->a = dyno_word_percent (m->wait_share);
   w->b = dyno_word_percent (m->late_wait_share);
   return TRUE;
@@ -166,7 +171,7 @@ dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords
       return TRUE;
     }
   needed = MIN (ceil (m->gpu_ceiling / m->loader_ceiling * m->workers), 2 * m->workers);
-  /* The device waits: this many workers are too few. */
+  /* The device waits, so the present workers are too few. */
   needed = MAX (needed, m->input->log.whole.workers > 0 ? m->workers + 1 : 1);
   w->value = dyno_word_whole (MIN (needed, 256));
   w->gain = gain_to (m, MIN (m->gpu_ceiling, rate_of_workers (m, needed)));
@@ -417,8 +422,8 @@ is_below_measured_batch (const DynoMeasures *m, DynoRuleWords *w)
   return TRUE;
 }
 
-/* Applies where the device's rates were not measured: kernels so short that their launch is a large
- * part of each. */
+/* TRUE where the kernels are so short that their launch is a large part of each; used where the
+ * device's rates were not measured. */
 static gboolean
 are_kernels_short (const DynoMeasures *m, DynoRuleWords *w)
 {
@@ -478,8 +483,8 @@ dyno_check_is_busy (const DynoMeasures *m, double threshold, DynoRuleWords *w)
   return TRUE;
 }
 
-/* Explains why the device is not fully used: by the shares of the time that are not computing and,
- * while computing, by the share of the card's possible rate. */
+/* Explains why the device is not fully used, by the phases of a step in which it does not
+ * compute. */
 gboolean
 dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {

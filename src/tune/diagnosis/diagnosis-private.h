@@ -15,7 +15,7 @@ typedef struct {
   double ranks, hosts;          /* 1 and 1: one process */
   double rate, loader_ceiling, gpu_ceiling, exchange_ceiling;
   gboolean loader_measured, gpu_measured;
-  double decode_ms, fetch_ms; /* time of a sample in one worker */
+  double decode_ms, fetch_ms; /* time of a sample in one worker; the part of it that reads */
   double workers;             /* workers that decode: 1 at least */
   gboolean software;          /* the device is a CPU */
   DynoPhases phases;
@@ -25,9 +25,11 @@ typedef struct {
   double bandwidth_share, arithmetic_share;
   double early_ms, late_ms;     /* time of a step, in the second and the last quarter */
   double early_vram, late_vram; /* bytes, in the first and the last quarter */
-  double late_wait_share;       /* of the last quarter's steps; NaN: the run is too short */
-  double wait_share, copy_share, idle_share, device_share; /* of training_ms */
-  double exchange_share, ranks_share; /* waiting for sums over the ranks, and for slower ranks */
+  /* share of the last quarter's steps that waits for data; NaN: the run is too short */
+  double late_wait_share;
+  double wait_share, copy_share, idle_share, device_share; /* shares of training_ms */
+  /* shares of training_ms: wait for sums over the ranks; for slower ranks */
+  double exchange_share, ranks_share;
 } DynoMeasures;
 
 /* samples/s that this many workers would deliver if nobody waited, by the time of a sample in this

@@ -43,7 +43,7 @@ dyno_word_whole (double number)
   .info = { name, DYNO_FINDING_##how, DYNO_CHECK_##list, limit, of, from }
 
 static const DynoRule rules[] = {
-  /* the verdict: first a broken run, then the phase that holds it up */
+  /* rules for the verdict: first those about a broken run, then those about the limiting phase */
   { RULE ("not-a-number", PROBLEM, AFTER, 1, "steps", "a loss that is no number is never right"),
     .limits = TRUE, .applies = dyno_check_is_not_a_number,
     .text = N_ ("Steps whose loss was not finite: {a}{b}"),

@@ -103,7 +103,7 @@ measure_phases (DynoMeasures *m)
     }
   else
     m->device_ms = NONE;
-  /* The time of the ends of epochs, of which the last has no step after it. */
+  /* The time of the ends of epochs, the last of which has no step after it. */
   if (isnan (log->validation_seconds))
     p->validation_ms = MAX (sum->gap_ms, 0) / n;
   else
@@ -387,7 +387,7 @@ take_rules (DynoDiagnosis *d, const DynoMeasures *m)
         }
       dyno_rule_words_clear (&words);
     }
-  /* stable */
+  /* The sort is stable. */
   g_qsort_with_data (d->findings->pdata, (gint) d->findings->len, sizeof (gpointer),
                      compare_for_sort, NULL);
 }

@@ -39,8 +39,8 @@ typedef struct {
 
 /* Parts of the mean wall-clock time of a step; they add up to step_ms, over which the ends of
  * epochs are spread.  The device computes while data is loaded and copied: loading and copying that
- * is hidden in this way counts only as computing.  NaN: the device reports no times (then step_ms
- * is the sum of the others, and idle_ms is all time that is not waiting). */
+ * is hidden in this way counts only as computing.  NaN: the device reports no times, so that only
+ * wait_data_ms, which is then the host's wait, the ends of epochs and step_ms are known. */
 typedef struct {
   double wait_data_ms, copy_ms, forward_ms, backward_ms, optimizer_ms, validation_ms, saving_ms,
       idle_ms, step_ms;
@@ -53,13 +53,15 @@ typedef struct {
   guint n; /* number of readings; 0: none */
   double gpu_busy, gpu_others;
   double gpu_temperature_most, gpu_power, gpu_power_limit;
-  double heat_share, power_share;   /* share of readings in which this slowed the device down */
+  /* share of readings in which heat, or power, slowed the device down */
+  double heat_share, power_share;
   double vram_all_most, vram_total; /* bytes */
   double cpu_busy, cpu_own;
-  double ram_early, ram_late, ram_total;             /* bytes used; at the beginning and the end */
+  /* bytes: used at the beginning, used at the end, of the machine */
+  double ram_early, ram_late, ram_total;
   double swap_in_per_s, disk_read_per_s;             /* bytes */
   double pressure_cpu, pressure_io, pressure_memory; /* share of time in which some task waited */
-  guint counts[DYNO_N_SENSORS];                      /* readings of each */
+  guint counts[DYNO_N_SENSORS];                      /* number of readings of each sensor */
   gint64 last_us; /* time of the last reading, where the view has one */
 } DynoSensorSummary;
 
@@ -95,8 +97,7 @@ void dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *
                                         const DynoRunFacts *facts, const char *folder);
 
 /* Takes the ceilings that a search measured for the run's settings, data and device, where the
- * history has any.  store NULL: opens the store of dyno_store_open (NULL) where the facts suffice
- * to search it. */
+ * history has any.  store NULL: opens the history where the facts suffice to search it. */
 void dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store);
 
 /* Fills the input with the facts that are known before a run, for the checks before a run. */
