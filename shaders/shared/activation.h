@@ -11,7 +11,7 @@
 #define DYNO_ACTIVATION_ID_TANH         5
 #define DYNO_ACTIVATION_ID_LEAKY_RELU   6  /* x where x > 0, else a x */
 #define DYNO_ACTIVATION_ID_ELU          7  /* x where x > 0, else a (exp (x) - 1) */
-#define DYNO_ACTIVATION_ID_GELU         8  /* x P (x), P the normal distribution's: with erf */
+#define DYNO_ACTIVATION_ID_GELU         8  /* x P (x), P the normal distribution function */
 /* x (1 + tanh (sqrt (2 / pi) (x + 0.044715 x^3))) / 2 */
 #define DYNO_ACTIVATION_ID_GELU_TANH    9
 #define DYNO_ACTIVATION_ID_HARD_SWISH   10 /* x min (max (x + 3, 0), 6) / 6 */

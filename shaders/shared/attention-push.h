@@ -8,7 +8,7 @@
 #define DYNO_ATTENTION_T      0
 #define DYNO_ATTENTION_HEADS  1
 #define DYNO_ATTENTION_ITEMS  2 /* blocks of rows of all heads of all samples */
-#define DYNO_ATTENTION_SCALE  3 /* of scores that are exponents of 2: log2 (e) / sqrt (HEAD_DIM) */
+#define DYNO_ATTENTION_SCALE  3 /* makes q . k an exponent of 2: log2 (e) / sqrt (HEAD_DIM) */
 #define DYNO_ATTENTION_STRIDE 4 /* steps of the lengths' sequence in one token */
 
 DYNO_STRUCT (DynoAttentionPush) {

@@ -23,16 +23,16 @@
 #define DYNO_BATCH_NORM_FINISH_UNBIASED        6 /* ROWS / (ROWS - 1) */
 /* for the kernel that joins groups of sums; */
 #define DYNO_BATCH_NORM_JOIN_GROUPS  0
-#define DYNO_BATCH_NORM_JOIN_VECTORS 1 /* of four floats in a group */
-#define DYNO_BATCH_NORM_JOIN_EACH    2 /* groups to be joined into one */
-/* for the applying kernels, the last two only for the forward pass; */
-/* accesses in the tensor; with max pooling strips x CVECS, with MASK fours of rows x CVECS */
+#define DYNO_BATCH_NORM_JOIN_VECTORS 1 /* vectors of four floats in a group */
+#define DYNO_BATCH_NORM_JOIN_EACH    2 /* groups that are joined into one */
+/* for the applying kernels (EPSILON only with VARIANCE), where COUNT is the number of accesses in
+ * the tensor, with max pooling strips x CVECS, with MASK groups of four rows x CVECS; */
 #define DYNO_BATCH_NORM_APPLY_COUNT   0
 #define DYNO_BATCH_NORM_APPLY_CVECS   1
 #define DYNO_BATCH_NORM_APPLY_STRIDE  2 /* number of invocations, a multiple of CVECS */
 #define DYNO_BATCH_NORM_APPLY_EPSILON 3
-#define DYNO_BATCH_NORM_APPLY_ROWS    4 /* with MASK */
-/* and after the first three of these constants, with max pooling, for y and for the pooled y. */
+#define DYNO_BATCH_NORM_APPLY_ROWS    4 /* with MASK, forward */
+/* and for max pooling, after COUNT, CVECS and STRIDE: the sizes of x and of the pooled y. */
 #define DYNO_BATCH_NORM_POOL_H       3
 #define DYNO_BATCH_NORM_POOL_W       4
 #define DYNO_BATCH_NORM_POOL_OH      5
@@ -51,7 +51,7 @@ DYNO_STRUCT (DynoBatchNormFinishPush) {
   uint64_t invstd;
   uint64_t running_mean;
   uint64_t running_variance;
-  uint64_t gamma; /* from here on with TABLE */
+  uint64_t gamma; /* this and the following members: with TABLE */
   uint64_t beta;
   uint64_t table; /* [4][cp] of x's type, see lib/gemm-load.glsl */
 };
@@ -63,8 +63,8 @@ DYNO_STRUCT (DynoBatchNormJoinPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormJoinPush, 16)
 
-/* The tensor that is added to y: x, or with RESIDUAL or ADDED 2 the output of the batch norm with
- * the other members for x. */
+/* The tensor that is added to y: x, or with DYNO_ADDED_ID_NORM the batch norm of x with the other
+ * members. */
 DYNO_STRUCT (DynoBatchNormAdded) {
   uint64_t x;
   uint64_t gamma;
@@ -81,7 +81,7 @@ DYNO_STRUCT (DynoBatchNormApplyPush) {
   uint64_t mean;
   uint64_t spread;
   uint64_t y;
-  uint64_t mask; /* lib/mask.glsl, as in the structs below */
+  uint64_t mask; /* lib/mask.glsl; the structs below have the same member */
   DynoBatchNormAdded added;
 };
 DYNO_STRUCT_SIZE (DynoBatchNormApplyPush, 96)
@@ -144,8 +144,8 @@ DYNO_STRUCT (DynoBatchNormPairPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormPairPush, 128)
 
-/* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: x at
- * the window's largest value, and that value's place, row * WINDOW + column, a byte each. */
+/* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: the
+ * x at which the window has its largest value, and the byte of its place, row * WINDOW + column. */
 DYNO_STRUCT (DynoBatchNormPoolPush) {
   uint64_t x;
   uint64_t gamma;

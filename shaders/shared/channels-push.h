@@ -5,18 +5,18 @@
 #define DYNO_SHARED_CHANNELS_PUSH_H
 #include "compat.h"
 
-/* as many runs as an access has channels: more are never needed */
+/* the most channels of an access, each of which may be in another run */
 #define DYNO_CHANNELS_MOST_RUNS 8
 
-/* constant_id of each; the target's accesses in the range are written */
+/* constant_id of each; a kernel writes only the target's accesses in the range */
 #define DYNO_CHANNELS_COUNT  0 /* accesses that are written */
 #define DYNO_CHANNELS_FIRST  1 /* first access of a pixel in the range */
 #define DYNO_CHANNELS_RANGE  2 /* accesses of a pixel in the range */
 #define DYNO_CHANNELS_CVECS  3 /* accesses of a pixel */
 #define DYNO_CHANNELS_START  4 /* first channel of the target in run 0 */
 #define DYNO_CHANNELS_OFFSET 5 /* the channel of source 0 that is copied to START */
-#define DYNO_CHANNELS_PITCH  6 /* channels in memory of source 0 */
-#define DYNO_CHANNELS_END_0  7 /* end of each run, one after the other */
+#define DYNO_CHANNELS_PITCH  6 /* channels of a pixel of source 0 in memory */
+#define DYNO_CHANNELS_END_0  7 /* END_i: first channel of the target after run i */
 #define DYNO_CHANNELS_END_1  8
 #define DYNO_CHANNELS_END_2  9
 #define DYNO_CHANNELS_END_3  10

@@ -28,9 +28,9 @@
 #define DYNO_CONV2D_TILES_N    17 /* tiles along the columns */
 /* with GROUPED or DILATED */
 #define DYNO_CONV2D_BLOCK_C    18 /* channels of x in a block of groups */
-#define DYNO_CONV2D_BLOCK_K    19 /* of y */
-#define DYNO_CONV2D_GROUP_C    20 /* of x in a group */
-#define DYNO_CONV2D_GROUP_K    21
+#define DYNO_CONV2D_BLOCK_K    19 /* channels of y in a block of groups */
+#define DYNO_CONV2D_GROUP_C    20 /* channels of x in a group */
+#define DYNO_CONV2D_GROUP_K    21 /* channels of y in a group */
 #define DYNO_CONV2D_DILATION_H 22
 #define DYNO_CONV2D_DILATION_W 23
 /* dgrad: distance from a tap to the next tap that applies to the same pixel: the stride divided by
@@ -46,24 +46,25 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t b;      /* forward and dgrad: weight; wgrad: dy */
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
   uint64_t bias;   /* forward, fp32 [K]; dgrad with BIAS, fp32 [C]; else 0 */
-  /* from here on for dgrad with NORM (lib/norm.glsl) and forward with AFFINE (lib/affine.glsl): a
-   * tensor of target's shape; with DYNO_AFFINE_ID_RESIDUAL the residual */
+  /* this and the following members are for dgrad with NORM (lib/norm.glsl) and forward with AFFINE
+   * (lib/affine.glsl), if no other use is named: the batch norm's x, or with
+   * DYNO_AFFINE_ID_RESIDUAL the residual; both have target's shape */
   uint64_t norm_x;
   /* with DYNO_NORM_ID_SLOPE_MASK the mask (lib/mask.glsl); forward and wgrad with LOAD
    * (lib/gemm-load.glsl): the table of the batch norm before x, [4][C] of x's type */
   uint64_t norm_y;
-  uint64_t mean;   /* fp32 [C], as all following members */
+  uint64_t mean;   /* fp32, a value per channel of target, as the next three members */
   uint64_t invstd; /* AFFINE: the variance */
   uint64_t gamma;  /* with NORM: for DYNO_NORM_ID_SLOPE_X */
   uint64_t beta;
   uint64_t added; /* dgrad with ADD_STEP_H */
-  /* forward with STATISTICS, [K]: subtracted from the values that are summed */
+  /* forward with STATISTICS, fp32 [K]: subtracted from the values that are summed */
   uint64_t pivot;
-  uint64_t partials; /* likewise, [groups][2][K]; dgrad with NORM, [groups][2][C] */
+  uint64_t partials; /* forward with STATISTICS, [groups][2][K]; dgrad with NORM, [groups][2][C] */
 };
 DYNO_STRUCT_SIZE (DynoConv2dPush, 104)
 
-/* The same with LANES, which makes no sums for a batch norm. */
+/* DynoConv2dPush with LANES, without the members for the sums of a batch norm. */
 DYNO_STRUCT (DynoConv2dLanesPush)
 {
   uint64_t a;
@@ -95,7 +96,7 @@ DYNO_STRUCT_SIZE (DynoConv2dLanesPush, 128)
 DYNO_STRUCT (DynoConv2dBiasPush)
 {
   uint64_t dy;
-  uint64_t target; /* fp32 [groups][channels], or with one group the gradient, added to */
+  uint64_t target; /* fp32 [groups][channels]; with one group it may be the gradient itself */
   uint32_t rows;
   uint32_t channels; /* padded */
   uint32_t rows_per_group;

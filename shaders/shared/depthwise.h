@@ -28,13 +28,13 @@ DYNO_STRUCT (DynoDepthwisePush)
   uint64_t target;   /* y; dx; wgrad: fp32 partial sums [group][KH][KW][C] */
   uint64_t bias;     /* forward with BIAS, fp32 [C] */
   uint64_t pivot;    /* forward with STATISTICS, fp32 [C] */
-  uint64_t partials; /* likewise, and with NORM, fp32 [groups][2][C] */
-  /* from here on for dgrad with NORM (lib/norm.glsl): a tensor of target's shape */
+  uint64_t partials; /* with STATISTICS or NORM, fp32 [groups][2][C] */
+  /* dgrad with NORM (lib/norm.glsl): the batch norm's x, of target's shape */
   uint64_t norm_x;
-  uint64_t mean;     /* fp32 [C], as all that follow; also forward with AFFINE (lib/affine.glsl),
-                      * forward and wgrad with LOAD (load.glsl) */
+  uint64_t mean;     /* this and the following members are fp32 [C]: dgrad with NORM, forward with
+                      * AFFINE (lib/affine.glsl), forward and wgrad with LOAD (load.glsl) */
   uint64_t invstd;   /* AFFINE: the variance */
-  uint64_t gamma;    /* with NORM: where NORM is 2 */
+  uint64_t gamma;    /* with NORM: only for DYNO_NORM_ID_SLOPE_X */
   uint64_t beta;
 };
 DYNO_STRUCT_SIZE (DynoDepthwisePush, 88)

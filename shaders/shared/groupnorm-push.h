@@ -6,9 +6,9 @@
 
 /* constant_id of each */
 #define DYNO_GROUP_NORM_UNITS    0 /* groups of all samples */
-#define DYNO_GROUP_NORM_GROUPS   1 /* of a sample */
-#define DYNO_GROUP_NORM_CHANNELS 2 /* of a group */
-#define DYNO_GROUP_NORM_PIXELS   3
+#define DYNO_GROUP_NORM_GROUPS   1 /* groups of a sample */
+#define DYNO_GROUP_NORM_CHANNELS 2 /* channels of a group */
+#define DYNO_GROUP_NORM_PIXELS   3 /* pixels of a sample */
 #define DYNO_GROUP_NORM_CVECS    4 /* 16-byte accesses in a pixel */
 #define DYNO_GROUP_NORM_EPSILON  5
 

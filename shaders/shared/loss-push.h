@@ -5,7 +5,8 @@
 #define DYNO_SHARED_LOSS_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: for the kernels over rows (ROWS and C also for the norm), and for the sum */
+/* constant_id of each: for the kernels over rows (for weight_norm only ROWS and C), and for
+ * loss_sum */
 #define DYNO_LOSS_ROWS        0
 #define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
 #define DYNO_LOSS_C           2
@@ -42,8 +43,8 @@ DYNO_STRUCT (DynoPixelLossPush) {
   uint64_t logits;
   uint64_t targets;
   uint64_t gradient;
-  uint64_t parts;      /* by workgroup: sum of the weights of its pixels, number of pixels */
-  uint64_t rows;       /* by workgroup: its loss, then its metrics, as of a row */
+  uint64_t parts;      /* by workgroup: sum of the weights of its pixels, number of these pixels */
+  uint64_t rows;       /* by workgroup: results in the layout of a row's results */
   uint64_t step_input; /* struct DynoStepInput */
   uint64_t scaler;     /* struct DynoScalerState */
   uint64_t weights;    /* C weights of classes, then their sum */

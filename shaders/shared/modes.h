@@ -3,18 +3,18 @@
 #ifndef DYNO_SHARED_MODES_H
 #define DYNO_SHARED_MODES_H
 
-/* NORM: the batch norm of which a kernel makes the sums of the backward pass (lib/norm.glsl) */
+/* NORM: the batch norm for whose backward pass a kernel computes the sums (lib/norm.glsl) */
 #define DYNO_NORM_ID_PLAIN      1 /* no activation follows it */
 #define DYNO_NORM_ID_SLOPE_X    2 /* ACTIVATION follows; its slope is computed from x */
 #define DYNO_NORM_ID_SLOPE_MASK 3 /* the slope is in the output's mask: a residual was added */
 
-/* AFFINE: the batch norm by running statistics through which a product goes (lib/affine.glsl) */
+/* AFFINE: the batch norm with running statistics that is applied to a product (lib/affine.glsl) */
 #define DYNO_AFFINE_ID_PLAIN    1
-#define DYNO_AFFINE_ID_RESIDUAL 2 /* with a residual added to it */
+#define DYNO_AFFINE_ID_RESIDUAL 2 /* a residual is added to its output */
 
 /* ADDED: the residual that is added to a batch norm (batchnorm/added.glsl) */
 #define DYNO_ADDED_ID_TENSOR 1
-#define DYNO_ADDED_ID_NORM   2 /* another batch norm's output, made from its input in the loads */
+#define DYNO_ADDED_ID_NORM   2 /* another batch norm's output, computed from its input */
 
 /* RESIDUAL, DX, DS: how a gradient is stored */
 #define DYNO_STORE_ID_PLAIN 1

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the optimizer.  Partials are (sum of squares of unscaled gradients, count of
- * Inf and NaN) per workgroup. */
+/* Push constants of the optimizer.  Partials are (sum of squares of unscaled gradients, number
+ * of 16-byte accesses with an Inf or NaN) per workgroup. */
 #ifndef DYNO_SHARED_OPTIMIZER_PUSH_H
 #define DYNO_SHARED_OPTIMIZER_PUSH_H
 #include "compat.h"
 
 /* constant_id of each */
 #define DYNO_OPTIMIZER_COUNT         0 /* norm and states: 16-byte accesses; update: elements / 8 */
-#define DYNO_OPTIMIZER_DECIDE_GROUPS 0 /* partials */
+#define DYNO_OPTIMIZER_DECIDE_GROUPS 0 /* number of partials */
 #define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the head */
 #define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: factor on the head's learning rate */
-#define DYNO_OPTIMIZER_DECAY         3 /* update and states: of the averages */
-/* update: elements / 8 before the range that weight decay leaves out, and before its end */
+#define DYNO_OPTIMIZER_DECAY         3 /* update and states: decay of the moving averages */
+/* update: elements / 8 before the range without weight decay, and before the end of this range */
 #define DYNO_OPTIMIZER_UNDECAYED_START 4
 #define DYNO_OPTIMIZER_UNDECAYED_END   5
 

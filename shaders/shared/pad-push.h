@@ -4,10 +4,10 @@
 #define DYNO_SHARED_PAD_PUSH_H
 #include "compat.h"
 
-/* constant_id of each; pads are counted modulo 2^32 */
+/* constant_id of each; a negative pad, which crops, is stored modulo 2^32 */
 #define DYNO_PAD_COUNT     0 /* 16-byte accesses in the target */
-#define DYNO_PAD_CVECS     1 /* of a pixel of the target */
-#define DYNO_PAD_H         2 /* of the target */
+#define DYNO_PAD_CVECS     1 /* accesses in a pixel of the target */
+#define DYNO_PAD_H         2 /* this and the next two: size of the target */
 #define DYNO_PAD_W         3
 #define DYNO_PAD_C         4
 #define DYNO_PAD_SOURCE_H  5

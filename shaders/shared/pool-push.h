@@ -6,7 +6,7 @@
 
 /* constant_id of each: for max pooling in both directions, and for average pooling */
 #define DYNO_MAX_POOL_COUNT           0 /* 16-byte accesses in y; backward: in dx */
-#define DYNO_MAX_POOL_CVECS           1 /* of a pixel */
+#define DYNO_MAX_POOL_CVECS           1 /* accesses in a pixel */
 #define DYNO_MAX_POOL_H               2
 #define DYNO_MAX_POOL_W               3
 #define DYNO_MAX_POOL_OH              4
@@ -31,7 +31,7 @@
 #define DYNO_AVG_WINDOW_W             3
 #define DYNO_AVG_WINDOW_OH            4
 #define DYNO_AVG_WINDOW_OW            5
-#define DYNO_AVG_WINDOW_KERNEL_H      6 /* from here on not for adaptive windows */
+#define DYNO_AVG_WINDOW_KERNEL_H      6 /* this and all following: not for adaptive windows */
 #define DYNO_AVG_WINDOW_KERNEL_W      7
 #define DYNO_AVG_WINDOW_STEP_H        8
 #define DYNO_AVG_WINDOW_STEP_W        9
@@ -41,7 +41,8 @@
 #define DYNO_AVG_WINDOW_END_W         13
 #define DYNO_AVG_WINDOW_EXCLUDE_PAD   14 /* 1: positions in the pad do not count */
 
-/* argmax: one byte per element of y, the place in the window, row * KERNEL_W + column. */
+/* argmax: one byte per element of y, the place of the largest value in the window, row * KERNEL_W +
+ * column. */
 DYNO_STRUCT (DynoMaxPoolPush)
 {
   uint64_t x;

@@ -6,11 +6,11 @@
 
 /* constant_id of each: for the kernels that read pixels (apply, grey) */
 #define DYNO_PREPARE_COUNT         0 /* apply: 16-byte accesses in x; grey: samples */
-#define DYNO_PREPARE_CVECS         1 /* of a pixel */
+#define DYNO_PREPARE_CVECS         1 /* accesses in a pixel */
 #define DYNO_PREPARE_H             2
 #define DYNO_PREPARE_W             3
 #define DYNO_PREPARE_C             4
-#define DYNO_PREPARE_FACTOR0       5 /* of four channels */
+#define DYNO_PREPARE_FACTOR0       5 /* factors and offsets of the first four channels */
 #define DYNO_PREPARE_FACTOR1       6
 #define DYNO_PREPARE_FACTOR2       7
 #define DYNO_PREPARE_FACTOR3       8
@@ -23,9 +23,9 @@
 #define DYNO_PREPARE_PAD           15 /* DYNO_PREPARE_PAD_... */
 #define DYNO_PREPARE_SPLITS        16 /* sums of greys per sample; 0: the contrast is unchanged */
 #define DYNO_PREPARE_SATURATE      17 /* 1: saturation or hue changes */
-#define DYNO_PREPARE_NOISE         18 /* deviation */
+#define DYNO_PREPARE_NOISE         18 /* standard deviation */
 
-#define DYNO_PREPARE_PAD_ZERO    0 /* as DynoPadMode */
+#define DYNO_PREPARE_PAD_ZERO    0 /* the values of DynoPadMode */
 #define DYNO_PREPARE_PAD_REFLECT 1
 #define DYNO_PREPARE_PAD_WRAP    2
 

@@ -23,11 +23,11 @@
 #define DYNO_RANDOM_DRAW_HUE           4u
 #define DYNO_RANDOM_DRAW_FLIP_VERTICAL 5u
 #define DYNO_RANDOM_DRAW_ROTATE        6u
-#define DYNO_RANDOM_DRAW_SHIFT         7u /* and 8 */
-#define DYNO_RANDOM_DRAW_TIME_MASK     9u /* and 10 */
+#define DYNO_RANDOM_DRAW_SHIFT         7u /* x; y uses 8 */
+#define DYNO_RANDOM_DRAW_TIME_MASK     9u /* length; the first step uses 10 */
 #define DYNO_RANDOM_DRAW_ERASE         11u
 #define DYNO_RANDOM_DRAW_NOISE         12u /* the key of a sample's noise */
-/* four for each of ten tries: area, ratio, place */
+/* four draws for each of ten tries: area, ratio, x, y */
 #define DYNO_RANDOM_DRAW_CROP_WINDOW  64u
 #define DYNO_RANDOM_DRAW_ERASE_WINDOW 128u
 #define DYNO_RANDOM_WINDOW_TRIES      10u

@@ -6,10 +6,10 @@
 
 /* constant_id of each; steps, biases and units of the positions are explained in places.glsl */
 #define DYNO_RESIZE_COUNT  0 /* 16-byte accesses in the target */
-#define DYNO_RESIZE_CVECS  1 /* of a pixel */
-#define DYNO_RESIZE_H      2 /* of x */
+#define DYNO_RESIZE_CVECS  1 /* accesses in a pixel */
+#define DYNO_RESIZE_H      2 /* H and W are the size of x */
 #define DYNO_RESIZE_W      3
-#define DYNO_RESIZE_OH     4 /* of y */
+#define DYNO_RESIZE_OH     4 /* OH and OW are the size of y */
 #define DYNO_RESIZE_OW     5
 #define DYNO_RESIZE_STEP_H 6
 #define DYNO_RESIZE_BIAS_H 7

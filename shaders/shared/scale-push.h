@@ -7,7 +7,7 @@
 
 /* constant_id of each: forward, after DYNO_ELEMENTWISE_COUNT; */
 #define DYNO_SCALE_FORWARD_CVECS  1 /* accesses in a pixel */
-#define DYNO_SCALE_FORWARD_PIXELS 2 /* of an image */
+#define DYNO_SCALE_FORWARD_PIXELS 2 /* pixels of an image */
 /* backward */
 #define DYNO_SCALE_CVECS   0
 #define DYNO_SCALE_PIXELS  1

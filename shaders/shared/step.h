@@ -7,9 +7,9 @@
 
 /* Written by the host before each submit. */
 struct DynoStepInput {
-  /* optimizer steps since the start of training: random streams of dropout, noise, augmentation */
+  /* optimizer steps since the start of training; part of the key of random numbers */
   uint32_t step;
-  uint32_t micro_step;    /* within the accumulation, 0 .. accumulate - 1 */
+  uint32_t micro_step;    /* index of the batch in the gradient accumulation, 0 .. accumulate - 1 */
   uint32_t seed_low, seed_high;
   uint32_t n_valid;       /* samples in this batch; the loss ignores the rest */
   /* n_valid * accumulate: the gradient is that of the mean over the effective batch */
@@ -29,8 +29,8 @@ struct DynoStepInput {
   /* steps without overflow before the scale doubles; 0: the scale stays */
   uint32_t scale_growth_interval;
   /* Each sample is mixed with the one before it, the first with the last valid one; all 0: no
-   * mixing.  mix_other is the other sample's share outside of the box (inside the box it is 1),
-   * mix_target its share in the target. */
+   * mixing.  mix_other is the share of the sample before in pixels outside of the box (inside the
+   * box its share is 1), mix_target its share in the target. */
   float mix_other, mix_target;
   uint32_t mix_left, mix_top, mix_right, mix_bottom; /* right and bottom are exclusive */
 };
@@ -39,23 +39,23 @@ struct DynoStepInput {
 
 /* Written by the device. */
 struct DynoStepOutput {
-  float loss_sum;       /* over the valid samples, unscaled */
+  float loss_sum;       /* sum over the valid samples, unscaled */
   uint32_t n_valid;
-  /* global, unscaled, before clipping; 0 when the step had no optimizer stage */
+  /* global norm, unscaled, before clipping; 0 when the step had no optimizer stage */
   float grad_norm;
   uint32_t overflow;    /* 1: a gradient was Inf or NaN, the update was skipped */
   float loss_scale;     /* after this step */
   uint32_t skipped;     /* updates skipped since the start */
   uint32_t nonfinite_loss; /* 1: the loss itself was Inf or NaN */
   uint32_t reserved;
-  /* over the valid samples, of the metrics that the loss declares (metric.h), followed by zeros */
+  /* sums over the valid samples of the metrics that the loss declares (metric.h), then zeros */
   float metric_sums[DYNO_MAX_METRICS];
 };
 
 /* Lives on the device across steps. */
 struct DynoScalerState {
   float scale;            /* loss scale; 1 without AMP */
-  uint32_t good_steps;    /* since the last overflow or growth */
+  uint32_t good_steps;    /* steps since the last overflow or doubling of scale */
   uint32_t skipped;
   uint32_t overflow;      /* of the current step */
   float grad_norm;        /* of the current step */
