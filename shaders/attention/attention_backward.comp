@@ -25,7 +25,7 @@
 
 DYNO_PUSH (DynoAttentionBackwardPush, p);
 
-/* The tile of the queries and the tile of dy. */
+/* Loads the tile of the queries and the tile of dy. */
 void
 load_queries (uint a, uint b, uint rows, uint n, uint head, uint row0)
 {

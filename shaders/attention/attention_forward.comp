@@ -31,7 +31,7 @@ main ()
              first = n * T * pitch + head * QUADS,
              valid = steps_valid (p.lengths, n, STRIDE, T);
   vec4 sums[ROWS * VECS];
-  float most[ROWS], total[ROWS]; /* the total is that of this invocation's keys */
+  float most[ROWS], total[ROWS]; /* total: of this invocation's keys only */
   [[unroll]] for (uint i = 0; i < ROWS * VECS; i++)
     sums[i] = vec4 (0.0);
   [[unroll]] for (uint i = 0; i < ROWS; i++)
@@ -43,7 +43,7 @@ main ()
 
   for (uint key0 = 0; key0 < valid; key0 += OTHERS)
     {
-      barrier (); /* the tiles before have been read */
+      barrier (); /* the previous tiles have been read */
       tile_load (KEYS, OTHERS, p.qkv, first + PART_K * HEADS * QUADS, pitch, key0);
       tile_load (VALUES, OTHERS, p.qkv, first + PART_V * HEADS * QUADS, pitch, key0);
       barrier ();

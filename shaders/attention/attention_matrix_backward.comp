@@ -20,7 +20,8 @@
 
 DYNO_PUSH (DynoAttentionBackwardPush, p);
 
-/* Sums and deltas of the queries, which are the own rows or the rows of the other side. */
+/* Sums and deltas of the queries, which are the rows of the other side with KEYS, else the own
+ * rows. */
 #ifdef KEYS
 #define QUERIES OTHERS
 #else
@@ -87,7 +88,7 @@ multiply_both (uint j, out MATRIX_C scores[FRAGMENTS], out MATRIX_C gradients[FR
     }
 }
 
-/* Weights are first rounded to fp16 in shared memory, at chunk `column` of their rows. */
+/* Writes weights, rounded to fp16, to shared memory, at chunk `column` of their rows. */
 void
 put_weights (uint i, uint column, MATRIX_C weights)
 {
@@ -122,7 +123,7 @@ scale_sums (inout MATRIX_C sums[FRAGMENTS][STEPS])
 }
 
 #ifdef KEYS
-/* Gradients of the keys from row0 on: weights are [key][query]. */
+/* Gradients of the keys and values from row0 on: weights are [key][query]. */
 void
 run (uint n, uint head, uint row0, uint valid)
 {
@@ -179,10 +180,11 @@ run (uint n, uint head, uint row0, uint valid)
   rows_store (p.dqkv, first + PART_V * pitch, 3 * pitch, row0, valid, dv);
 }
 #else
-/* for the fragment with the last key that counts: 0 for the keys that count */
+/* added to the scores of the fragment with the last valid key: 0 for valid keys, else SMALLEST */
 shared float edge_shared[16];
 
-/* The dot products of own rows of dy and y, written to shared memory and for the other pass. */
+/* Computes the deltas, dot products of own rows of dy and y, and writes them to shared memory and
+ * to p.deltas for the other pass; copies the sums of these rows to shared memory. */
 void
 make_deltas (uint n, uint head, uint row0)
 {

@@ -12,8 +12,8 @@
 
 DYNO_PUSH (DynoAttentionPush, p);
 
-/* SCORES_PITCH: of 16 rows of fp32 scores, stored over a subgroup's weights; most_shared: the
- * largest score of each of these rows. */
+/* SCORES_PITCH: chunks from row to row of 16 x 16 fp32 scores, which overwrite a subgroup's
+ * weights; most_shared: the largest score of each of these rows. */
 #define SCORES_PITCH 5
 shared float most_shared[SUBGROUPS * 16];
 /* added to the scores of the fragment with the last valid key: 0 for valid keys, else SMALLEST */

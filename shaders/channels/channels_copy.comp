@@ -1,10 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Copies runs of channels: target[pixel][c] = source_r[pixel][c - start_r + offset_r] for c from
- * start_r to end_r, for each of RUNS runs r; zero in the other channels of the range, FIRST and
- * RANGE in accesses of a pixel.  Run 0 is given by START, OFFSET and PITCH; every other run is a
- * whole source and starts where the previous run ends.  ALIGNED=1: runs start, and all but the last
- * one end, at accesses of the target and of their source.  ACCUMULATE=1 adds to the target. */
+ * start_r to end_r, for each of RUNS runs r; the other channels of the range are set to zero.
+ * The range is given by FIRST and RANGE, in accesses of a pixel.  Run 0 is given by START, OFFSET
+ * and PITCH; every other run is a whole source and starts where the previous run ends.  ALIGNED=1:
+ * runs start, and all but the last one end, at boundaries of accesses of the target and of their
+ * source.  ACCUMULATE=1 adds to the target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "channels-push.h"

@@ -22,20 +22,20 @@ layout (constant_id = DYNO_ATTENTION_SCALE) const float SCALE = 1.0;
 layout (constant_id = DYNO_ATTENTION_STRIDE) const uint STRIDE = 1;
 
 /* A chunk is eight neighbouring values, 16 bytes. */
-#define CHUNKS    (HEAD_DIM / 8)         /* of a row */
+#define CHUNKS    (HEAD_DIM / 8)         /* chunks of a row */
 #define STEPS     ((HEAD_DIM + 15) / 16) /* fragments of a row, the last one padded with zeros */
 #define PITCH     (2 * STEPS + 1)        /* chunks of a row of a tile; odd: see gemm-tiles.glsl */
 #define SUBGROUPS (LOCAL_X / 32)
-#define ROWS      (16 * FRAGMENTS) /* of a subgroup */
+#define ROWS      (16 * FRAGMENTS) /* rows of a subgroup */
 #define OWN       (SUBGROUPS * ROWS)
 #define BLOCKS    ((T + OWN - 1) / OWN)
 #define TILE      (OTHERS * PITCH)
 #define MOST_ROWS (OWN > OTHERS ? OWN : OTHERS)
-/* weights of a subgroup, N_WEIGHTS of 16 * FRAGMENTS rows and WEIGHTS columns */
+/* A subgroup has ROWS rows of WEIGHTS weights; PITCH and AT count chunks. */
 #define WEIGHTS_PITCH (WEIGHTS / 8 + 1)
 #define WEIGHTS_AT    (2 * TILE + gl_SubgroupID * ROWS * WEIGHTS_PITCH)
 #define LOOP_SIZE     (2 * TILE + OWN * WEIGHTS_PITCH)
-/* own rows share this memory with the tiles, at the beginning and at the end */
+/* At the beginning and at the end the own rows lie in this memory instead of the tiles. */
 #define SHARED_SIZE (LOOP_SIZE > OWN * PITCH ? LOOP_SIZE : OWN * PITCH)
 /* the parts of a row of qkv */
 #define PART_Q 0
@@ -95,7 +95,8 @@ tile_load (uint at, uint rows, uint64_t source, uint first, uint pitch, uint row
 #define LOAD_OWN(m, at, i, step)                                                        \
   MATRIX_LOAD_ROWS (m, tile, (at) + (gl_SubgroupID * ROWS + (i) *16) * PITCH + (step) *2, \
                     PITCH)
-/* The rows of the other side: as columns of the scores, or as rows of the second product. */
+/* Fragment `step` of 16 rows of the other side: LOAD_COLUMNS for the scores, whose columns these
+ * rows are, LOAD_ROWS for the product of the weights and these rows. */
 #define LOAD_COLUMNS(m, at, j, step) \
   MATRIX_LOAD_COLUMNS (m, tile, (at) + (j) *16 * PITCH + (step) *2, PITCH)
 #define LOAD_ROWS(m, at, j, step) \

@@ -2,9 +2,9 @@
 /* Code shared by the passes of attention.  Include after types.glsl and attention-push.h.
  *
  * A workgroup has OWN rows of one head of one sample (queries, or keys in the pass of their
- * gradients) and goes through the rows on the other side, OTHERS at a time.  The products are those
- * of tiles in shared memory: scores [own][other] from two tiles of HEAD_DIM values a row, then
- * weights times the rows of the other side, added to sums in registers.
+ * gradients) and goes through the rows on the other side, OTHERS at a time.  The operands
+ * of the products are tiles in shared memory: scores [own][other] from two tiles of HEAD_DIM values
+ * a row, then weights times the rows of the other side, added to sums in registers.
  *
  * Invocation (x, y) has ROWS rows, y * ROWS and the following ones, in both products; in the scores
  * it has the rows x, x + LOCAL_X, x + 2 LOCAL_X and x + 3 LOCAL_X of the other side, which are one
@@ -21,8 +21,8 @@ layout (constant_id = DYNO_ATTENTION_ITEMS) const uint ITEMS = 1;
 layout (constant_id = DYNO_ATTENTION_SCALE) const float SCALE = 1.0;
 layout (constant_id = DYNO_ATTENTION_STRIDE) const uint STRIDE = 1;
 
-#define QUADS  (HEAD_DIM / 4) /* of a row */
-#define PITCH  (QUADS + 1)    /* of a row of a tile; odd, so that rows lie on different banks */
+#define QUADS  (HEAD_DIM / 4) /* quads of a row */
+#define PITCH  (QUADS + 1)    /* quads between rows of a tile; odd, for different banks */
 #define OWN    (LOCAL_Y * ROWS)
 #define OTHERS (LOCAL_X * 4)
 #define BLOCKS ((T + OWN - 1) / OWN)
@@ -45,10 +45,10 @@ DYNO_BUFFER_IN (FloatsIn, float, 4);
 DYNO_BUFFER_OUT (FloatsOut, float, 4);
 
 shared QUAD tiles[TILE_ROWS * PITCH];
-/* [own][x]: of the four rows of the other side of invocation x */
+/* [own][x]: the weights of the four rows of the other side that invocation x has */
 shared vec4 weights[N_WEIGHTS * OWN * LOCAL_X];
 
-/* A quad as in memory. */
+/* Loads a quad, without a conversion. */
 QUAD
 quad_load (uint64_t address, uint i)
 {
@@ -90,7 +90,7 @@ attention_item ()
   return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
-/* The index among the workgroup's own rows of row i of the invocation's sums. */
+/* The index of the invocation's row i among the workgroup's own rows. */
 uint
 own_row (uint i)
 {
@@ -150,7 +150,7 @@ tile_accumulate (uint first, uint others, inout vec4 sums[ROWS * VECS])
     }
 }
 
-/* Stores the rows from row0 on; first and pitch as above. */
+/* Stores the rows from row0 on; first and pitch count quads. */
 void
 rows_store (uint64_t target, uint first, uint pitch, uint row0, vec4 sums[ROWS * VECS])
 {

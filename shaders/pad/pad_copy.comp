@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* target (N, H, W, C): target[n][h][w][c] = source[n][h - TOP][w - LEFT][c - FRONT] where the
  * source (N, SOURCE_H, SOURCE_W, SOURCE_C) has that position, else VALUE.  A negative pad, which
- * crops, wraps modulo 2^32 like the positions.  ALIGNED=1: FRONT is a multiple of an access.
- * ACCUMULATE=1 adds to the target. */
+ * crops, is stored modulo 2^32; a position before the source wraps likewise, and so is larger than
+ * the source.  ALIGNED=1: FRONT is a multiple of an access.  ACCUMULATE=1 adds to the target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pad-push.h"
@@ -30,8 +30,8 @@ DYNO_BUFFER_IN (Values, float16_t, 2);
 DYNO_BUFFER_IN (Values, float, 4);
 #endif
 
-/* Channels from c on of a pixel of the source; the values of channels that do not exist are
- * undefined. */
+/* Loads an access of a pixel of the source, from channel c on; the values of channels that do not
+ * exist are undefined. */
 Lanes
 load (uint pixel, uint c)
 {

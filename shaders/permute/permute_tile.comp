@@ -20,7 +20,7 @@ DYNO_BUFFER_INOUT (Target, VALUE, BYTES);
 DYNO_BUFFER_OUT (Target, VALUE, BYTES);
 #endif
 
-#define ROWS (LOCAL_X / DYNO_PERMUTE_SIDE) /* of a tile, at a time */
+#define ROWS (LOCAL_X / DYNO_PERMUTE_SIDE) /* rows of a tile that are copied at a time */
 shared float tile[DYNO_PERMUTE_SIDE][DYNO_PERMUTE_SIDE + 1];
 
 /* The last channel of a pixel also writes the pads. */

@@ -3,9 +3,9 @@
  * lies at
  *     place (o) = (o * STEP + BIAS) / UNIT - 1
  * of x, a fraction of integers, so that rounding moves no pixel.  LINEAR=1 interpolates between the
- * pixels before and after that position; without it a pixel of y is the one of x at floor (place),
- * since BIAS holds the rule of the rounding.  Positions outside of x are its first or last pixel.
- * An Axis of x is {extent, extent in y, STEP, BIAS, UNIT}; o * STEP + BIAS stays below 2^31. */
+ * pixels before and after that position; without it a pixel of y is the pixel of x at
+ * floor (place), where BIAS includes the rounding.  For positions outside of x its first or last
+ * pixel is used.  o * STEP + BIAS stays below 2^31. */
 #ifndef DYNO_PLACES_GLSL
 #define DYNO_PLACES_GLSL
 #include "resize-push.h"
@@ -23,8 +23,8 @@ layout (constant_id = DYNO_RESIZE_STEP_W) const uint STEP_W = 2;
 layout (constant_id = DYNO_RESIZE_BIAS_W) const uint BIAS_W = 2;
 layout (constant_id = DYNO_RESIZE_UNIT_W) const uint UNIT_W = 2;
 
-/* The pixels of x, of which pixel o of y has the shares 1 - share and share; without LINEAR it is
- * `before`. */
+/* The pixels of x that pixel o of y is computed from, with the weights 1 - share (before) and share
+ * (after); without LINEAR pixel o is a copy of pixel `before`. */
 struct Between {
   uint before, after;
   float share;
@@ -38,7 +38,7 @@ between (uint o, uint extent, uint step, uint bias, uint unit)
                   float (at - after * unit) / float (unit));
 }
 
-/* The weight of pixel i of x in such a pixel. */
+/* The weight of pixel i of x in the pixel of y that is computed from b. */
 float
 part_of (uint i, Between b)
 {

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the pixels of y to which this pixel of x
- * contributes, times its weight there, see places.glsl.  Every element of dx has its own sum, in
- * scan order of dy.  ACCUMULATE=1 adds to dx. */
+ * contributes, each times the weight of the pixel of x in it, see places.glsl.  Every element of dx
+ * has its own sum, in scan order of dy.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "places.glsl"
