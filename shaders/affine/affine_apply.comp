@@ -1,8 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = FACTOR * a + OFFSET; (N, H, W, C) both.  y may be a's own memory, as when dx
- * overwrites dy.  ACCUMULATE=1 adds to y.  PADDED=1: channels from C on are pads and stay
- * zero. */
+/* y = FACTOR * a + OFFSET; (N, H, W, C) both.  y may be a's own memory, as when dx overwrites dy.
+ * ACCUMULATE=1 adds to y.  PADDED=1: channels from C on are pads and stay zero. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "elementwise-push.h"

@@ -10,7 +10,8 @@
 Lanes added_mean, added_factor, added_beta;
 #endif
 
-/* Loads the values for an invocation that keeps to these channels. */
+/* Loads the added batch norm's values for the channels of access `column`, to which the invocation
+ * keeps. */
 void
 added_start (uint column)
 {

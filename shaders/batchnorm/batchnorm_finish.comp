@@ -8,9 +8,10 @@
  * time.  The order of the sums is fixed.
  *
  * With SUMS the groups come from a convolution's epilogue instead: sums of the distances to the
- * running mean, and of their squares (gemm-statistics.glsl); of the distances to 0 where that mean
- * is not finite.  TABLE=1 also writes the table for kernels that make the batch norm's output in
- * their loads (lib/gemm-load.glsl), fp16 with HALF=1; with RECTIFIED=1 a ReLU follows there. */
+ * running mean, and of their squares (gemm-statistics.glsl); where the running mean is not finite,
+ * the distances are to 0.  TABLE=1 also writes the table for kernels that compute the batch norm's
+ * output from x as they load it (lib/gemm-load.glsl), fp16 with HALF=1; RECTIFIED=1: these kernels
+ * apply a ReLU to it. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "batchnorm-push.h"
@@ -67,7 +68,7 @@ round_to_half (float value)
 
 shared uint bad_channels[LOCAL_X]; /* a workgroup has eight channels */
 
-/* Only lane 0 has mean and invstd. */
+/* Lane 0 of each channel writes the channel's column of the table; invstd is valid only there. */
 void
 table_put (uint lane, uint place, uint channel, float mean, float invstd, float gamma, float beta)
 {
@@ -112,7 +113,7 @@ rows_of (uint group)
   return group < GROUPS ? float (min (ROWS_PER_GROUP, ROWS - group * ROWS_PER_GROUP)) : 0.0;
 }
 
-/* Over the lanes of a channel, as a tree. */
+/* The sum over the lanes of a channel, added up as a tree; all lanes get it. */
 float
 add_up_sums (float sum, uint lane, uint place)
 {

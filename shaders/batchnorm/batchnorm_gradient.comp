@@ -3,12 +3,12 @@
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
  * including the activation's slope; dx, dy, x are (N, H, W, C), all other tensors (C).  sums holds
  * mean (dy), then mean (dy * xhat), over n, h, w.  SLOPE_X=1 and SLOPE_MASK=1 are as in
- * batchnorm_reduce.  RESIDUAL stores that dy to dresidual, as DYNO_STORE_ID_* says.
+ * batchnorm_reduce.  RESIDUAL, one of DYNO_STORE_ID_*, stores this dy to dresidual.
  * ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.  dx may be dy's own memory.  STRIDE is a multiple
  * of CVECS.  VARIANCE=1: with running statistics, which do not depend on x, p.invstd holds the
- * variance, and dx = gamma * invstd * dy.  REMATERIALISE=1 writes the dropped y again from x, where
- * no reducing pass does so, with ADDED and the residual (added.glsl), then ACTIVATION; dy then
- * already includes the slope. */
+ * variance, and dx = gamma * invstd * dy.  REMATERIALISE=1, for a y that was dropped and that no
+ * reducing pass computes: writes y again from x, with ADDED plus the residual (added.glsl), then
+ * with ACTIVATION; dy then already includes the slope. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* joined[g] = sum of EACH of partials[GROUPS][VECTORS]: many groups of sums become few before
- * batchnorm_finish.  Invocation (i, j) takes vector i of 4 floats of a block of LOCAL_X and every
- * LOCAL_Y-th group; the order of the sums is fixed. */
+ * batchnorm_finish.  Invocation (i, j) takes vector i, of 4 floats, of a block of LOCAL_X vectors,
+ * in every LOCAL_Y-th group; the order of the sums is fixed. */
 #include "types.glsl"
 #include "batchnorm-push.h"
 

@@ -4,13 +4,13 @@
  * beta [max (., 0) with RELU=1]; x is (N, H, W, C).  Places outside x never win; the first of equal
  * values in scan order wins, and any NaN wins.  Values are compared as stored in y, rounded to half
  * with HALF=1.
- * KEEP=1 keeps for the backward pass the place in the window, one byte per element, NOWHERE where
- * the relu stops the gradient; and x at that place.  VARIANCE=1 and STRIDE are as in
+ * KEEP=1 stores for the backward pass x at the largest value, and its place in the window, one byte
+ * per element, or NOWHERE where the relu stops the gradient.  VARIANCE=1 and STRIDE are as in
  * batchnorm_apply.
  *
  * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is
- * loaded and normalised once, and reduced to the largest value of each window's columns; the row
- * that the next windows share stays in registers in that form.  A position outside x is loaded from
+ * loaded and normalised once, and reduced to the largest value of each window's columns; if the
+ * next windows share the row, its result stays in registers.  A position outside x is loaded from
  * the edge, which is a position of the same window, so no bounds check is needed. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -42,8 +42,9 @@ DYNO_BUFFER_OUT (Bytes, uint, 4);
 #define LOW     0xffffu
 
 /* The largest value so far: its order, and the word of x that holds it.  A place is row * WINDOW +
- * column from the first window of the strip's row.  Orders of halves are 16 bits, and below them
- * lies LOW - place: one comparison also finds the first of equal values. */
+ * column, counted from the first window of the strip's row.  With HALF the order is in the upper 16
+ * bits and LOW - place in the lower 16, so that one comparison also finds the first of equal
+ * values. */
 struct Peak {
   ivec4 order[QUADS];
   uvec4 x[QUADS];
@@ -166,7 +167,7 @@ row_load (uint image, uint h, uint across[ACROSS])
   return x;
 }
 
-/* The values that row_load gives, for row r of the windows from h on. */
+/* The places of the pixels that row_load loads, for row r of the windows that begin at row h. */
 Places
 row_places (uint shift[ACROSS], uint h, uint r)
 {
@@ -214,7 +215,7 @@ row_reduce (Access x, Places places)
   return row;
 }
 
-/* The row, with positions counted from the windows below. */
+/* The row, with places counted from the first row of the windows below. */
 Row
 row_raise (Row row)
 {
@@ -283,7 +284,7 @@ main ()
       const uint ow = strip % STRIPS_W * COLUMNS, n = strip / (STRIPS_W * STRIPS_H);
       uint oh = strip / STRIPS_W % STRIPS_H * ROWS;
       const uint end = min (oh + ROWS, OH);
-      /* columns of x: accesses from the row's start, and from the strip's start */
+      /* for each column of x: its access in the row, and its distance from the strip's start */
       uint across[ACROSS], shift[ACROSS];
       [[unroll]] for (uint k = 0; k < ACROSS; k++)
         {

@@ -5,7 +5,7 @@
  * is multiplied by the slope of ACTIVATION: SLOPE_X=1 computes the slope from x again, SLOPE_MASK=1
  * takes a relu's slope from the mask of y (mask.glsl).  MASK_STORE=1 writes the product back into
  * dy, which is then the residual's gradient.  REMATERIALISE=1 writes the dropped y again from x,
- * with ADDED and the residual (added.glsl), then the activation.  UNROLL rows are loaded at
+ * with ADDED plus the residual (added.glsl), then with ACTIVATION.  UNROLL rows are loaded at
  * once. */
 #include "types.glsl"
 #include "lanes.glsl"

@@ -52,8 +52,8 @@ main ()
     {
       uint at_row = (first + lane) * CVECS + column;
       shift = lanes_load (p.x, at_row);
-      /* the first value is included again, with distance 0, so that batches are whole and wait for
-       * memory less often */
+      /* The loop loads the first row again, at distance 0, so that more loads are in batches of
+       * UNROLL. */
       uint n = 0;
       for (; n + UNROLL <= own_rows; n += UNROLL)
         {

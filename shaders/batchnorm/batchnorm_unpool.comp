@@ -41,7 +41,7 @@ struct Gradient {
 Window
 window_load (uint n, uint oh, uint ow, uint column)
 {
-  const bool there = oh < OH && ow < OW; /* an index below zero wraps */
+  const bool there = oh < OH && ow < OW; /* a negative index wraps */
   const uint at = mix (column, ((n * OH + oh) * OW + ow) * CVECS + column, there);
   Window window;
   window.dy = words_load (p.dy, at);

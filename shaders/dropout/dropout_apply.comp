@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* y = x / (1 - P) with probability 1 - P, else 0; (N, H, W, C) both.  The forward and the backward
  * pass use this kernel: the mask is drawn again from (seed, step, micro-step, STREAM, element).
- * BY_SAMPLE=1 draws it with n for the element: a sample is kept or dropped as a whole.  y may be
+ * BY_SAMPLE=1 draws one value for each sample n, which is kept or dropped as a whole.  y may be
  * x's own memory.  ACCUMULATE=1 adds to y. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -12,7 +12,7 @@
 
 layout (constant_id = DYNO_ELEMENTWISE_COUNT) const uint COUNT = 1;
 layout (constant_id = DYNO_DROPOUT_STREAM) const uint STREAM = 0;
-/* an element is dropped when its 32 random bits are below */
+/* An element is dropped when its 32 random bits are below THRESHOLD. */
 layout (constant_id = DYNO_DROPOUT_THRESHOLD) const uint THRESHOLD = 0;
 layout (constant_id = DYNO_DROPOUT_KEEP_SCALE) const float KEEP_SCALE = 1.0;
 #ifdef BY_SAMPLE

@@ -1,15 +1,14 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y = (x - mean) invstd, with mean and invstd of each group of each sample; BACKWARD=1:
- * dx = invstd (dy - mean (dy) - xhat mean (dy xhat)), ACCUMULATE=1 adds to it.  Pad channels are
+ * dx = invstd (dy - mean (dy) - xhat mean (dy xhat)), ACCUMULATE=1 adds to dx.  Pad channels are
  * zero. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "groupnorm-push.h"
 #include "groupnorm.glsl"
 
-/* The results for quad j of x, and in the backward pass of dy, from the statistics of their
- * group. */
+/* The results for a quad of x (and dy in the backward pass); unit: each channel's group. */
 vec4
 normalise (vec4 x, vec4 dy, uvec4 unit)
 {

@@ -3,7 +3,7 @@
 /* y[r] = (x[r] - mean) / sqrt (variance + EPSILON) * gamma + beta of each row's C values; the
  * variance is the mean of the squared distances from the mean, computed in a second pass.  KEEP=1
  * stores mean and 1 / sqrt (variance + EPSILON) of each row.  A workgroup takes LOCAL_Y rows at a
- * time, LOCAL_X invocations each; sums are joined in a fixed order. */
+ * time, each by LOCAL_X invocations; sums are joined in a fixed order. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "layernorm-push.h"

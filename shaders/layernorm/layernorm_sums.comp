@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Sums over groups of SPLIT rows: of dy xhat, for gamma, and of dy, for beta, [group][channel];
- * conv2d/reduce.comp adds them up.  A workgroup takes LOCAL_X accesses of channels (x) and SPLIT
- * rows (y), invocation (i, j) every LOCAL_Y-th of these rows; the order of the sums is fixed. */
+/* Sums over groups of SPLIT rows, [group][channel]: p.gamma gets the sums of dy xhat, p.beta the
+ * sums of dy; conv2d/reduce.comp adds up the groups.  A workgroup takes LOCAL_X accesses of
+ * channels (x) and SPLIT rows (y), invocation (i, j) every LOCAL_Y-th of these rows; the order of
+ * the sums is fixed. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "layernorm-push.h"

@@ -3,17 +3,18 @@
 /* One workgroup per row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING)
  * one-hot + SMOOTHING / C; accuracy = 1 when the first of the largest logits is at the target;
  * log_loss = -log2 softmax (x) of the target; with TOP5=1, top5 = 1 when less than five classes
- * come before the target: classes with a larger logit, or with an equal one and a smaller number.
+ * come before the target: classes with a larger logit, or with an equal logit and a smaller number.
  * GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose
  * target is no class, do not count and get a zero gradient.
  * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C
- * w, Q its sum: loss = (Q log sum exp (x) - sum q x) norm, gradient (Q softmax (x) - q) * norm *
- * ..., with norm from weight_norm.comp.
- * FOCAL_LOSS=1: with the factors of focal.glsl; not with SMOOTHING or MIX.
- * MIX=1: the target of the sample before has the share mix_target of the step in one-hot and in
+ * w, Q its sum: loss = (Q log sum exp (x) - sum q x) norm, and the gradient is (Q softmax (x) -
+ * q) * norm * scale / loss_divisor, with norm from weight_norm.comp.
+ * FOCAL_LOSS=1: loss and gradient are multiplied by the factors of focal.glsl; not with SMOOTHING
+ * or MIX.
+ * MIX=1: the target of the sample before has the share mix_target (DynoStepInput) in one-hot and in
  * w[target]; the metrics are of the target with the larger share.
- * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
- * LOCAL_X-th access; all invocations join the parts in a fixed order. */
+ * RANDOM_TARGETS=1: the target is drawn from (seed, step, micro-step, row).  Each invocation takes
+ * every LOCAL_X-th access; all invocations join the parts in a fixed order. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

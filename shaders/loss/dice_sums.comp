@@ -15,7 +15,7 @@ layout (constant_id = DYNO_LOSS_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_LOSS_C) const uint C = 1;
 DYNO_PUSH (DynoPixelLossPush, p);
 DYNO_BUFFER_OUT (Sums, vec4, 16);
-#define WEIGHT(c) 0.0 /* only the sum of exp (x) counts */
+#define WEIGHT(c) 0.0 /* the sum of w x is not used */
 #include "softmax.glsl"
 #include "targets.glsl"
 

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* flipped (N, H, W, C) = targets (N, H, W, C) floats, dense; negated where the bit of c is set in
- * NEGATED and prepare_apply.comp mirrors sample n left to right, that is, where the sample's seed,
- * as a number in [0, 1), is below FLIP. */
+/* flipped (N, H, W, C) = targets (N, H, W, C) floats, dense; a value is negated where bit c of
+ * NEGATED is set and prepare_apply.comp mirrors sample n left to right, that is, where the sample's
+ * seed, as a number in [0, 1), is below FLIP. */
 #include "types.glsl"
 #include "loss-push.h"
 

@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Adds up the rows' results (loss, then METRICS metrics, four to a vector) in a fixed order, in one
- * workgroup, into the step's output; the fields that only an optimizer computes are set to their
- * values without one.  SAMPLES=n: n samples in all, whatever the number of rows. */
+ * workgroup, into the step's output; the fields that only an optimizer computes are set to the
+ * values for a step without an optimizer.  SAMPLES=n: there are n samples, whatever the number of
+ * rows. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -17,7 +18,7 @@ DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 DYNO_BUFFER_OUT (StepOut, DynoStepOutput, 4);
 
-#define VECTORS ((1 + METRICS + 3) / 4) /* of a row */
+#define VECTORS ((1 + METRICS + 3) / 4) /* vectors of a row */
 
 shared vec4 parts[LOCAL_X];
 

@@ -3,12 +3,13 @@
 /* One workgroup per row of the prediction (N, C): loss = mean over C of (x - t)^2, first metric =
  * mean of |x - t|; with PER_OUTPUT=1 the C other metrics are |x - t| of each output; t (N, C)
  * floats, dense.  STANDARD=1: x stands for x * deviation + mean, with a deviation and a mean for
- * each output: loss and metrics are computed from that, in the targets' unit, and the gradient is
- * that of (x - (t - mean) / deviation)^2 / 8, whose curvature equals the largest curvature of cross
- * entropy, so that one learning rate suits both.  GRADIENT=1 writes 2 (x - t) / C * scale /
- * loss_divisor.  SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere, in place of
- * the square; with STANDARD=1 of (x - z) and times the deviation, that is, with the bend at the
- * deviation.  Rows from n_valid on do not count and get a zero gradient. */
+ * each output: loss and metrics are computed from this value, in the targets' unit, and the
+ * gradient is that of (x - (t - mean) / deviation)^2 / 8, whose curvature equals the largest
+ * curvature of cross entropy, so that one learning rate suits both.  GRADIENT=1 writes 2 (x - t) /
+ * C * scale / loss_divisor.  SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere,
+ * in place of the square; with STANDARD=1 the same function of x - (t - mean) / deviation, times
+ * the deviation, which becomes linear where |x - t| in the targets' unit reaches the deviation.
+ * Rows from n_valid on do not count and get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -33,8 +34,8 @@ DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 #define SLOPE 2.0
 #endif
 
-/* For a difference d in units of `deviation`: its loss, in the targets' unit, and the direction of
- * the gradient. */
+/* For a difference d in units of `deviation`, COST is its loss in the targets' unit and DIRECTION
+ * its gradient without the constant factors. */
 #ifdef SMOOTH_L1
 #define COST(d, deviation) \
   ((deviation) * (abs (d) < 1.0 ? 0.5 * (d) * (d) : abs (d) - 0.5))

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* counts[target][class] += the number of rows of logits (N, H, W, C) with this target and this
  * class; rows whose target is not a class are not counted.  The sums are integers, so their order
- * does not matter.  CLEAR=1: sets the counts to zero instead.  TABLE=n: a workgroup
- * counts in shared memory first, which takes the n = C * C counts. */
+ * does not matter.  CLEAR=1: sets the counts to zero instead.  TABLE=n: n = C * C counts fit
+ * into shared memory, where a workgroup counts first. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

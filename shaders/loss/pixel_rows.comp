@@ -3,13 +3,14 @@
 /* Cross entropy of rows of few logits (N, H, W, C), one invocation a row (pixel):
  *     q[c] = (1 - SMOOTHING) w[target] (c = target) + SMOOTHING / C w[c],  Q its sum
  *     loss = Q log sum exp (x) - sum q x,  dx = (Q softmax (x) - q) * norm * scale / loss_divisor
- * correct: the first of the largest logits is at the target; log_loss = -log2 softmax (x) of the
- * target.  A workgroup writes the sums over its rows; rows whose target is no class do not count
- * and get a zero gradient.  NORM=1: losses are multiplied by rows / sum of w[target], metrics by
- * rows / rows with a target, from pixel_weights.comp.  FOCAL_LOSS=1: with the factors of
- * focal.glsl.  DICE_LOSS=1: the loss of the batch is (1 - DICE) times this plus DICE times the mean
- * over the classes of 1 - 2 I / U, from dice_table.comp, which the first workgroup adds.
- * WEIGHTS=1: with weights w of the classes, else w is 1.  GRADIENT=1 writes dx. */
+ * accuracy = 1 where the first of the largest logits is at the target; log_loss = -log2 softmax (x)
+ * of the target.  A workgroup writes the sums over its rows; rows whose target is no class do not
+ * count and get a zero gradient.  NORM=1: losses are multiplied by rows / sum of w[target], metrics
+ * by rows / rows with a target, from pixel_weights.comp.  FOCAL_LOSS=1: loss and gradient are
+ * multiplied by the factors of focal.glsl.  DICE_LOSS=1: the loss of the batch is (1 - DICE) times
+ * the cross entropy plus DICE times the mean over the classes of 1 - 2 I / U, from dice_table.comp;
+ * the first workgroup adds this mean.  WEIGHTS=1: with weights w of the classes, else w is 1.
+ * GRADIENT=1 writes dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -63,7 +64,7 @@ logit_at (uint row, uint c)
 #endif
 }
 
-/* Rows of the samples that count. */
+/* The number of rows of the valid samples. */
 uint
 count_rows ()
 {
@@ -74,7 +75,7 @@ count_rows ()
 #endif
 }
 
-/* The factors of losses and metrics. */
+/* (factor of the losses, factor of the metrics), see NORM. */
 vec2
 find_norm ()
 {
@@ -111,7 +112,7 @@ dice_mean (uint row, uint target, float log_sum, float at_target)
 }
 #endif
 
-/* Returns (loss, correct, log loss) of a row and writes its gradient; dice: the factor of the Dice
+/* Returns (loss, accuracy, log loss) of a row and writes its gradient; dice: the factor of the Dice
  * loss's gradient. */
 vec4
 take_row (uint row, uint target, float factor, float dice)

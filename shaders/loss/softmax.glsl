@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* One pass over the logits of a row.  A part of a row is (largest, its place, sum of exp (x -
- * largest), sum of w x); an empty part has a zero third.  Include after lanes.glsl, the constant C
- * and WEIGHT (c). */
+ * largest), sum of w x); in an empty part the sum of exp is 0.  Include after lanes.glsl, the
+ * constant C and WEIGHT (c). */
 #ifndef DYNO_LOSS_SOFTMAX_GLSL
 #define DYNO_LOSS_SOFTMAX_GLSL
 
 #define EMPTY_PART vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0)
 
-/* Joins two parts; where the largest values are equal, the one with the lower place stays. */
+/* Joins two parts; where the largest values are equal, the lower place is kept. */
 vec4
 join (vec4 a, vec4 b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets of the rows of cross entropy.  Include after the constant C and push constants p with
- * targets and step_input.  RANDOM_TARGETS=1: drawn from (seed, step, row).  MIX=1: mixed with the
- * sample before. */
+ * targets and step_input.  RANDOM_TARGETS=1: they are drawn from (seed, step, micro-step, row).
+ * MIX=1: a row has a second target, of the sample before. */
 #ifndef DYNO_LOSS_TARGETS_GLSL
 #define DYNO_LOSS_TARGETS_GLSL
 
@@ -27,7 +27,8 @@ row_target (uint row)
 }
 
 #ifdef MIX
-/* The target of the same step of the sample before; for the first sample, of the last valid one. */
+/* The target of the same step of the sample before; for the first sample, of the last valid
+ * sample. */
 uint
 row_other (uint row)
 {

@@ -1,10 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* norm = valid rows / sum over them of w[target], in one workgroup and a fixed order: the factor
- * that turns the mean over rows of cross entropy into the weighted mean, as in PyTorch.  Rows whose
- * target is no class have no weight; where no row has a weight, norm is 0, and the batch does not
- * count.
- * MIX=1: the weight of a row is the mean of both targets' weights by their shares. */
+/* norm = number of valid rows / sum over these rows of w[target], in one workgroup and a fixed
+ * order: the factor that turns the mean over rows of cross entropy into the weighted mean, as in
+ * PyTorch.  Rows whose target is no class have no weight; where no row has a weight, norm is 0, and
+ * so are the loss and the gradient of the batch.  MIX=1: the weight of a row is the mean of its two
+ * targets' weights, weighted by their shares. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* The gradient of the gates before their activation functions, dgates (N, T, KP), of one direction,
- * from the last step backwards; over steps first .. first + count - 1 in that order:
+ * from the last step to the first; a dispatch takes steps first .. first + count - 1 of this order:
  *     dh = dy[n][t][COLUMN ...] + W_hh^T dgates of the following step;   e = tanh (c)
  *     dc = dc + dh o (1 - e^2)
  *     di = dc g i (1 - i);  df = dc c' f (1 - f);  dg = dc i (1 - g^2);  do = dh e o (1 - o)
@@ -18,7 +18,7 @@ DYNO_PUSH (DynoLstmBackwardPush, p);
 #define HP   ((H + 7) / 8 * 8)
 #define ROWS ((4 * H + LOCAL_Y - 1) / LOCAL_Y)
 
-shared float slopes[4 * H * SAMPLES]; /* dgates of the following step, [gate and unit][sample] */
+shared float slopes[4 * H * SAMPLES]; /* dgates of the following step, [gate * H + unit][sample] */
 #if LOCAL_Y > 1
 shared float parts[LOCAL_Y * SAMPLES * LOCAL_X];
 #endif

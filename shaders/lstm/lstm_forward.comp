@@ -3,8 +3,9 @@
 /* h, c (N, H) of one direction over steps first .. first + count - 1:
  *     (i, f, g, o) = gates[n][t] + W_hh h + b_hh
  *     c = sigmoid (f) c + sigmoid (i) tanh (g);   y[n][t][COLUMN ...] = h = sigmoid (o) tanh (c)
- * KEPT=1 also writes i, f, g, o after their functions; CELL=1 writes c, and starts from it where
- * first is not 0.  PAD_END=1: this direction's share is the last of y, and the pads follow it. */
+ * KEPT=1 also writes i, f, g, o after their activation functions; CELL=1 writes c, and where
+ * first is not 0 starts from the y and c of the step before.  PAD_END=1: this direction's share is
+ * the last of y, and the pads follow it. */
 #include "types.glsl"
 #include "lstm-push.h"
 #include "lstm.glsl"

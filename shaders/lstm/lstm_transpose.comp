@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target[k][j] = source[j][k], k < 4 H, j < H: for the recurrent weight [H][KP], so that
- * neighbouring units read neighbouring weights. */
+/* target[k][j] = source[j][k], k < 4 H, j < H: transposes the recurrent weight [H][KP], so that in
+ * lstm_backward neighbouring units read neighbouring weights. */
 #include "types.glsl"
 #include "lstm-push.h"
 

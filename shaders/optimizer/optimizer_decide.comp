@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One workgroup: the global norm, whether the step is skipped, the clipping factor min (1, clip /
  * (norm + 1e-6)), the next loss scale (as PyTorch's GradScaler: halved on overflow, doubled after
- * scale_growth_interval good steps) and the bias corrections (CORRECTIONS=1), which count the
- * applied updates.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
+ * scale_growth_interval good steps) and the bias corrections (CORRECTIONS=1), whose t is
+ * the number of applied updates.  Without DYNAMIC_SCALE=1 the scale stays. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "optimizer-push.h"

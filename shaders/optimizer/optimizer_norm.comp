@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The sum of squares of the unscaled gradients, and the number of Inf and NaN, over a workgroup's
- * share of the flat memory. */
+/* The sum of squares of the unscaled gradients, and the number of accesses with an Inf or NaN, over
+ * a workgroup's share of the flat memory. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "optimizer-push.h"

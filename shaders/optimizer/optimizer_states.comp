@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* The running statistics follow the decision on the step: after an overflow they return to their
- * values before the step, else they are copied, so that the next step may return to them.  COUNT
- * accesses of 16 bytes.  AVERAGE=1: their moving average is updated, except after an overflow. */
+ * values before the step, else they are copied, so that they can be restored after the next step.
+ * COUNT accesses of 16 bytes.  AVERAGE=1: the moving average of the running statistics is updated,
+ * except after an overflow. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"

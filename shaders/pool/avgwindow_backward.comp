@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx (N, H, W, C) = sum of dy (N, OH, OW, C) / places of the window, over the windows that contain
- * this place, see window.glsl.  Every element of dx has its own sum, in scan order of the windows.
- * ACCUMULATE=1 adds to dx. */
+/* dx (N, H, W, C) = sum over the windows that contain this place of dy (N, OH, OW, C) / number of
+ * places of the window, see window.glsl.  Every element of dx has its own sum, in scan order of the
+ * windows.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "window.glsl"

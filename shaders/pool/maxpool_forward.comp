@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL_H x KERNEL_W; positions
- * outside x, which may be some but not all of a window, count as -inf; the first of equal values in
- * scan order wins, and so does NaN, as in PyTorch.  ARGMAX=1 keeps the place in the window, one
- * byte per element. */
+ * outside x, which are never all positions of a window, count as -inf; the first of equal values in
+ * scan order wins, and NaN (the last one) wins over all numbers, as in PyTorch.  ARGMAX=1 keeps the
+ * place in the window, one byte per element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -37,7 +37,7 @@ main ()
       for (uint r = 0; r < KERNEL_H; r++)
         for (uint s = 0; s < KERNEL_W; s++)
           {
-            /* wraps to a large number before the edge */
+            /* a negative position wraps to a large number */
             const uint h = oh * STEP_H + r - PAD_H, w = ow * STEP_W + s - PAD_W;
             if (h >= H || w >= W)
               continue;

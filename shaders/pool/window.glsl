@@ -25,8 +25,8 @@ layout (constant_id = DYNO_AVG_WINDOW_END_H) const uint END_H = 0;
 layout (constant_id = DYNO_AVG_WINDOW_END_W) const uint END_W = 0;
 layout (constant_id = DYNO_AVG_WINDOW_EXCLUDE_PAD) const uint EXCLUDE_PAD = 0;
 
-/* For window o: its first position inside, the end of the positions inside, and the number of
- * positions to divide by. */
+/* For window o: its first position inside the image, the end of its positions inside, and the
+ * number of positions that the sum is divided by. */
 uvec3
 window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad,
              uint at_end)
@@ -35,14 +35,14 @@ window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad,
   const uint begin = o * size / count, end = ((o + 1) * size + count - 1) / count;
   return uvec3 (begin, end, end - begin);
 #else
-  /* in places of the padded side */
+  /* first and last count from the start of the pad */
   const uint first = o * step, last = min (first + kernel, size + pad + at_end);
   const uint begin = max (first, pad) - pad, end = min (last - pad, size);
   return uvec3 (begin, end, EXCLUDE_PAD != 0 ? end - begin : last - first);
 #endif
 }
 
-/* The range of windows that contain position i: from the first result to before the second. */
+/* The range of windows, [result.x, result.y), that contain position i. */
 uvec2
 windows_with (uint i, uint size, uint count, uint kernel, uint step, uint pad)
 {

@@ -3,9 +3,9 @@
 /* With DX: dx[n][i][c] (+)= dy[n][i][c] * s[n][c].  With DS: ds[n][c] (+)= sum over i of
  * dy[n][i][c] * x[n][i][c], or fp32 sums of SPLIT pixels, [split][n][c], for conv2d/join.comp.  DX
  * and DS are values of DYNO_STORE_ID_* (modes.h).  FLOAT_FACTORS=1: s are floats.  x, dy, dx (N,
- * PIXELS, C), s, ds (N, C).  dx may be dy's own memory.  A workgroup takes LOCAL_X accesses of channels (x) and
- * SPLIT pixels (z) per sample (y), invocation (i, j) takes every LOCAL_Y-th of the pixels; the
- * order of the sums is fixed. */
+ * PIXELS, C), s, ds (N, C).  dx may be dy's own memory.  A workgroup takes LOCAL_X accesses of
+ * channels (x) and SPLIT pixels (z) per sample (y), invocation (i, j) takes every LOCAL_Y-th of the
+ * pixels; the order of the sums is fixed. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "scale-push.h"

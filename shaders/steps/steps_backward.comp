@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx (N, T, C): dy (N, C) at the last step that counts, 0 at the others; FIRST=1: at the
- * first step; MEAN=1: dy divided by the number of steps that count, at each step that counts.
+/* dx (N, T, C) is dy (N, C) at the last step that counts, or with FIRST=1 at the first step, and 0
+ * at the others.  MEAN=1: dx is dy / the number of steps that count, at each step that counts.
  * ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"

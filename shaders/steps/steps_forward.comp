@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, C) = the last step that counts of x (N, T, C); FIRST=1: the first step; MEAN=1: the mean of
- * the steps that count, from four sums of every fourth step.  An invocation computes one access of
- * y. */
+ * the steps that count, from four sums, each of every fourth step.  An invocation computes one
+ * access of y. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "steps-push.h"

@@ -1,6 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c[i] = a[i] summed over the subgroup of i, through fp16 storage; c[count + i] = the subgroup's
+/* c[i] = a[i], stored as fp16, summed over the subgroup of i; c[count + i] = the subgroup's
  * size. */
 #include "types.glsl"
 #include "probe.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sum over n of dy (N, T, C) is added to the gradient of the positions (POSITIONS=1); the sum
  * for the first token is also added to the gradient of the class token (CLASS_TOKEN=1).  An
- * invocation has one access of a token, and adds up four sums of every fourth sample. */
+ * invocation has one access of a token, and adds up four sums, each of every fourth sample. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "tokens-push.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fp32 to fp16 and back as bits, in integers: packHalf2x16 and unpackHalf2x16 may round differently
- * on some devices and drop subnormals, but exchanged values must not depend on the device.  The
- * results equal those of dyno_half_from_float and dyno_half_to_float. */
+/* Conversions between the bits of fp32 and fp16, in integers: packHalf2x16 and unpackHalf2x16 may
+ * round differently on some devices and drop subnormals, but exchanged values must not depend on
+ * the device.  The results equal those of dyno_half_from_float and dyno_half_to_float. */
 #ifndef DYNO_WIRE_GLSL
 #define DYNO_WIRE_GLSL
 

@@ -1,9 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target[i] = scale * (x_0[i] + x_1[i] + ...), 4 * count values: x of all ranks are added in the
- * order of ranks, as in dyno_comm_add_ranks.  The rank's own x lies in `own`, and x of the other
- * ranks in `inbox`, at distances of `stride`.  HALF: the x are fp16 and are added in fp32, and the
- * sum is rounded to fp16 before it becomes fp32 again, as if it had been sent back. */
+/* target[i] = scale * (x_0[i] + x_1[i] + ...), 4 * count values: the x of all ranks are added in
+ * the order of ranks, as in dyno_comm_add_ranks.  This rank's x is at `own`, the x of the other
+ * ranks at `inbox`, at distances of `stride`.  HALF: the x are fp16 and are added in fp32, without
+ * scale, and the sum is rounded to fp16 before it becomes fp32 again, as if it had been sent
+ * back. */
 #include "types.glsl"
 #include "wire.glsl"
 #include "wire-push.h"
