@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Code shared by the passes of the depthwise convolution: constants, and the access to four
  * channels at once, of 8 bytes in fp16 and of 16 in fp32; values are fp32 after loading.  These
- * kernels wait for memory: loads are issued without a branch around them, so that many are under
- * way, and four channels need fewer registers than eight, so that more invocations run at a
+ * kernels wait for memory: loads are issued without a branch around them, so that many are
+ * pending, and four channels need fewer registers than eight, so that more invocations run at a
  * time. */
 #ifndef DYNO_DEPTHWISE_GLSL
 #define DYNO_DEPTHWISE_GLSL
@@ -116,8 +116,8 @@ quad_rounded (vec4 quad)
 #define COLUMN_OF(n, x) (x)
 #endif
 
-/* Pixel (y, x) of image n of h x w, `pad` where it lies outside, also where y or x wrapped below
- * zero.  The load is always made, from a position inside, so that no branch delays the following
+/* Pixel (y, x) of image n of h x w, `pad` where it lies outside, also where a negative y or x
+ * wrapped.  The load is always made, from a position inside, so that no branch delays the following
  * loads. */
 Words
 pixel_words_or (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column, Words pad)

@@ -7,8 +7,8 @@
  * With y + PAD_H = q * STEP_H + a the taps of row y are ky = a + m * STEP_H, and read dy's row q -
  * m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): the pixels
  * share the loads of dy, and every element of dx has its own sum, in a fixed order.  KEEP=1: the
- * weights of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, the numbers of q, follow
- * from the other constants.  NORM: partials[group][2][c] of norm.glsl. */
+ * weights of all taps are in registers.  OH and OW are the size of dy; Q_H and Q_W, the numbers of
+ * q, follow from the other constants.  NORM: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
@@ -39,7 +39,7 @@ piece_make (uint n, uint qy, uint qx, uint column)
   [[unroll]] for (uint a = 0; a < STEP_H * STEP_W; a++)
     {
       const uint ay = a / STEP_W, ax = a % STEP_W;
-      const uint y = qy * STEP_H + ay - PAD_H, x = qx * STEP_W + ax - PAD_W; /* they wrap */
+      const uint y = qy * STEP_H + ay - PAD_H, x = qx * STEP_W + ax - PAD_W; /* negatives wrap */
       const bool inside = y < H && x < W;
       const uint at = ((n * H + y) * W + x) * CVECS + column;
       vec4 sum = vec4 (0.0);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][c] = bias[c] + sum over ky, kx of
  *   x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c] * weight[ky][kx][c]
- * FLIP=1 reads the weight from its end, which computes the gradient of x from that of y where steps
- * are 1; ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.  DILATION_H: ky and kx times the
- * dilation (depthwise.glsl).
+ * FLIP=1 reads the weight from its end: where steps are 1, the result for x = dy is dx.
+ * ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.  DILATION_H: ky and kx in the index of x are
+ * multiplied by the dilation (depthwise.glsl).
  *
  * A piece of work is four channels of BAND rows and STRIP columns of y: each loaded pixel of a row
  * of x is multiplied by all taps that apply to it.  KEEP=1: the weights of all taps are in
@@ -77,7 +77,7 @@ row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 }
 
 #if NORM
-/* The batch norm's x at the pixels that a piece stores, which the sums need. */
+/* The batch norm's x at the pixels that a piece stores, for the sums. */
 Words beside[BAND][STRIP];
 #endif
 
@@ -112,12 +112,12 @@ row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
 }
 
 /* Computes BAND rows of y from (n, top), STRIP columns from `left`: goes down the rows of x, with
- * the loads of AHEAD rows under way.  A row of y is stored as soon as it is complete, so that only
+ * the loads of AHEAD rows pending.  A row of y is stored as soon as it is complete, so that only
  * the sums of TAPS_H rows are live. */
 void
 piece_make (uint n, uint top, uint left, uint column)
 {
-  const uint first_y = top * STEP_H - PAD_H; /* wraps below zero */
+  const uint first_y = top * STEP_H - PAD_H; /* a negative value wraps */
   vec4 sums[BAND][STRIP];
   Words rows[AHEAD][COLUMNS_IN];
   [[unroll]] for (uint r = 0; r < AHEAD && r < ROWS_IN; r++)
@@ -144,7 +144,7 @@ piece_make (uint n, uint top, uint left, uint column)
           [[unroll]] for (uint b = 0; b < BAND; b++)
             [[unroll]] for (uint k = 0; k < STRIP; k++)
               {
-                const uint ky = r - b * STEP_H, kx = j - k * STEP_W; /* below zero they wrap */
+                const uint ky = r - b * STEP_H, kx = j - k * STEP_W; /* negative values wrap */
                 if (ky < TAPS_H && kx < TAPS_W)
                   sums[b][k] += value * weights[TAP (ky, kx)];
               }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* partial[group][ky][kx][c] = sum over the pixels (n, oy, ox) of the group of
  *   dy[n][oy][ox][c] * x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c]
- * (DILATION_H: ky and kx times the dilation, depthwise.glsl)
+ * (DILATION_H: ky and kx in the index of x are multiplied by the dilation, depthwise.glsl)
  * conv2d/reduce.comp adds the groups to the gradient.  A piece of work is four channels of BAND
  * rows and STRIP columns of dy; the grid's x counts groups of pieces, y blocks of LOCAL_X times
  * four channels, z groups of TAP_ROWS rows of taps, whose sums are in registers: with all rows of
@@ -26,7 +26,7 @@ vec4 sums[TAP_ROWS][TAPS_W];
 void
 row_load (inout Row row, uint r, uint n, uint top, uint left, uint first_ky, uint column)
 {
-  const uint y = top * STEP_H + first_ky - PAD_H + r; /* wraps below zero */
+  const uint y = top * STEP_H + first_ky - PAD_H + r; /* a negative value wraps */
   [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
     row.x[j] = pixel_words_or (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column, x_pad);
   if (r % STEP_H == 0 && r / STEP_H < BAND)
@@ -34,8 +34,8 @@ row_load (inout Row row, uint r, uint n, uint top, uint left, uint first_ky, uin
       row.dy[k] = pixel_words (p.b, n, top + r / STEP_H, left + k, OH, OW, column);
 }
 
-/* Goes down the rows of x, with the loads of AHEAD rows under way; a row of dy is live as long as
- * rows of x need it. */
+/* Goes down the rows of x, with the loads of AHEAD rows pending; a row of dy stays in registers as
+ * long as rows of x are multiplied by it. */
 void
 piece_take (uint n, uint top, uint left, uint first_ky, uint column)
 {
@@ -57,7 +57,7 @@ piece_take (uint n, uint top, uint left, uint first_ky, uint column)
           [[unroll]] for (uint b = 0; b < BAND; b++)
             [[unroll]] for (uint k = 0; k < STRIP; k++)
               {
-                const uint t = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
+                const uint t = r - b * STEP_H, kx = j - k * STEP_W; /* negative values wrap */
                 if (t < TAP_ROWS && kx < TAPS_W)
                   sums[t][kx] += value * dy[b][k];
               }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* LOAD=n, RELU or RELU6 of shared/activation.h: the x that a kernel convolves is the output of a
  * batch norm with this activation, which is not in memory: p.a is the batch norm's input, and the
- * output is made from it right after loading, by one multiply-add.  p has mean, invstd, gamma and
- * beta, fp32 [C].
+ * output is computed from it right after loading, by one multiply-add.  p has mean, invstd, gamma
+ * and beta, fp32 [C].
  *
  * With RELU6 the output is divided by 6, since clamping to 0 .. 1 costs nothing, and x_unit
- * compensates for this.  A pixel outside of the image is the infinity that the activation maps to
- * zero.  Where the statistics are not finite, the output is NaN; where the statistics are finite,
- * all of x is finite. */
+ * compensates for this.  For a pixel outside of the image x is an infinity whose output is zero.
+ * Where the statistics are not finite, the output is NaN; where the statistics are finite, all of x
+ * is finite. */
 #ifndef DYNO_DEPTHWISE_LOAD_GLSL
 #define DYNO_DEPTHWISE_LOAD_GLSL
 #ifdef LOAD
@@ -17,7 +17,8 @@
 
 Words x_pad;
 vec4 load_factor, load_shift, load_least;
-/* factor that undoes the division in products; NaN where the statistics are not finite */
+/* the factor that products are multiplied by, 6 with RELU6; NaN where the statistics are not
+ * finite */
 vec4 x_unit;
 
 void
@@ -30,7 +31,8 @@ load_begin (uint column)
   const bvec4 bad = equal (floatBitsToUint (mean + factor + beta) & 0x7f800000u,
                            uvec4 (0x7f800000u));
   load_least = mix (vec4 (0.0), uintBitsToFloat (uvec4 (0x7fc00000u)), bad);
-  /* infinity times the factor is infinity, except where the factor is zero */
+  /* Infinity times zero would be NaN: a factor near zero becomes 1e-30, or with a zero beta, zero,
+   * and then the pad is zero too. */
   const bvec4 none = lessThan (abs (factor), vec4 (1e-30));
   factor = mix (factor, mix (vec4 (1e-30), vec4 (0.0), equal (beta, vec4 (0.0))), none);
   const uvec4 below = mix (uvec4 (0xff800000u), uvec4 (0x7f800000u), lessThan (factor, vec4 (0.0)));

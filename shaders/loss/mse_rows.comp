@@ -8,8 +8,8 @@
  * curvature of cross entropy, so that one learning rate suits both.  GRADIENT=1 writes 2 (x - t) /
  * C * scale / loss_divisor.  SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere,
  * in place of the square; with STANDARD=1 the same function of x - (t - mean) / deviation, times
- * the deviation, which becomes linear where |x - t| in the targets' unit reaches the deviation.
- * Rows from n_valid on do not count and get a zero gradient. */
+ * the deviation, which becomes linear where the difference in the targets' unit reaches the
+ * deviation.  Rows from n_valid on do not count and get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

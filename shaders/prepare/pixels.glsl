@@ -37,7 +37,7 @@ raw_value (uint element)
 #endif
 }
 
-/* The channels of a pixel from `channel` on, as many as exist. */
+/* Loads an access of a pixel, from `channel` on; channels that do not exist are zero. */
 Lanes
 raw_lanes (uint pixel, uint channel)
 {
@@ -79,7 +79,8 @@ change_at (uint n)
 }
 
 #ifdef MAP
-/* Maps a position on an axis into the crop's pixels; FALSE: the position is outside, and black. */
+/* Maps a position on an axis into the crop's pixels; FALSE: the position is outside, and its pixel
+ * is 0. */
 bool
 bring_inside (inout float at, float first, float last)
 {
@@ -131,7 +132,7 @@ mapped_lanes (uint n, uint x, uint y, uint channel, DynoPrepareChange change)
 }
 #endif
 
-/* The pixel is multiplied by the brightness first. */
+/* Applies the brightness, which is the first change of colour. */
 vec4
 brighten (vec4 value, float factor)
 {

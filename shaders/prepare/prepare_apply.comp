@@ -8,10 +8,11 @@
  * of them.
  * COLOUR=1: before FACTOR and OFFSET raw is changed by brightness, contrast, saturation and hue, in
  * this order, each clamped to the range of bytes or of an image of floats.
- * MIX=1: the sample before is mixed in, prepared with its own changes, by the step's input.
+ * MIX=1: the sample before, prepared with its own changes, is mixed in by the shares and the box of
+ * DynoStepInput.
  * NOISED=1: normal noise is added to the result; ERASE=1: the result is 0 in the sample's window.
- * An invocation makes one access of 16 bytes.  Channels after the fourth take its factor and
- * offset. */
+ * An invocation makes one access of 16 bytes.  Channels after the fourth take the factor and
+ * offset of the fourth. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "prepare-push.h"
@@ -61,7 +62,8 @@ turn_hue (vec3 rgb, float turn)
                  : value == rgb.g ? (rgb.b - rgb.r) / chroma + 2.0
                                   : (rgb.r - rgb.g) / chroma + 4.0;
   sixths += 6.0 * turn;
-  /* each channel falls from the value to the minimum over two sixths of the circle */
+  /* A channel is the value up to a sixth of the circle away from its hue, and the minimum from two
+   * sixths on. */
   const vec3 away = abs (mod (vec3 (sixths, sixths - 2.0, sixths - 4.0) + 3.0, 6.0) - 3.0);
   return value - chroma * clamp (away - 1.0, 0.0, 1.0);
 }

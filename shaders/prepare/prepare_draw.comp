@@ -64,8 +64,9 @@ sine_and_cosine (float degrees)
   return (turn & 2) != 0 ? -result : result;
 }
 
-/* A window (x, y, width, height) with an area of `least` to `most` of the image, width over height
- * between exp (-logs) and exp (logs); a width of 0: ten tries found no window that fits. */
+/* A window (x, y, width, height) whose share of the area of the image is between area.x and area.y,
+ * and whose width over height is between exp (least_log) and exp (most_log); with `smaller` both
+ * sides are smaller than the image.  The width is 0 where ten tries found no window that fits. */
 vec4
 draw_window (uint seed, uint draw, vec2 area, float least_log, float most_log, bool smaller)
 {
@@ -94,7 +95,7 @@ draw_crop (uint seed)
                    false);
   if (window.z > 0.0)
     return window;
-  /* the largest window in the middle with a ratio in the range */
+  /* the largest window in the middle of the image with a ratio in the range */
   float w = float (W), h = float (H);
   if (w * CROP_RATIO < h)
     h = roundEven (w * CROP_RATIO);
@@ -139,7 +140,7 @@ main ()
                 below (seed, DYNO_RANDOM_DRAW_SHIFT + 1, float (2 * SHIFT_Y + 1)))
           - vec2 (SHIFT_X, SHIFT_Y);
       const vec2 middle = vec2 (W, H) / 2.0, scale = crop.zw / vec2 (W, H);
-      /* from the middle: maps a place in the result to a place in the cropped image */
+      /* maps a position in the result to one in the cropped image, both counted from the middle */
       const mat2 back = mat2 (turned.y * flip, turned.x * flip, -turned.x * upside,
                               turned.y * upside);
       const vec2 origin = crop.xy + scale * (back * (0.5 - middle) + middle + shift) - 0.5;

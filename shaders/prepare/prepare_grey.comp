@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* greys (N, SPLITS): sums of the grey of each sample's pixels after map and brightness, from which
- * contrast takes the mean.  A workgroup computes one sum, in a fixed order; samples from n_valid on
- * have no sums. */
+ * prepare_apply computes the mean for the contrast.  A workgroup computes one sum, in a fixed
+ * order; samples from n_valid on have no sums. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "prepare-push.h"

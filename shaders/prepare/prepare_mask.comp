@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Class ids (N, H, W) of 32 bits = a mask (N, H, W) of bytes, with the geometric changes that
  * prepare_apply applies to the sample's image, by the nearest pixel; pixels from outside of the
- * mask, and samples from n_valid on, are DYNO_PREPARE_MASK_OUTSIDE.  FLIPS=1: mirrored at random,
- * by the sample's seed.  MAP=1, instead of FLIPS: read at the place to which the sample's change
- * maps the pixel.  An invocation makes one pixel. */
+ * mask, and samples from n_valid on, are DYNO_PREPARE_MASK_OUTSIDE.  FLIPS=1: a mask is mirrored at
+ * random, by the sample's seed.  MAP=1, instead of FLIPS: a pixel is read at the place to which the
+ * sample's change maps it.  An invocation makes one pixel. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "prepare-push.h"
