@@ -53,8 +53,8 @@ log1p_of (vec4 e)
 /* The normal distribution P (x) = (1 + erf (x / sqrt (2))) / 2.  density: exp (-x^2 / 2).
  * P (-|x|) = density * q (t), t = 1 / (1 + 0.35 |x|), has the form of 26.2.17 of Abramowitz and
  * Stegun; q has nine coefficients of our own, fitted by weighted least squares for the smallest
- * relative error, 3.3e-8.  So small values in the tail keep their precision, which 1 + erf
- * loses. */
+ * relative error, 3.3e-8.  So small values in the tail keep the precision that 1 + erf would
+ * lose. */
 vec4
 normal_distribution (vec4 x, vec4 density)
 {
@@ -101,7 +101,7 @@ activate (vec4 x)
 #if ACTIVATION == DYNO_ACTIVATION_ID_RELU
   return relu (x);
 #elif ACTIVATION == DYNO_ACTIVATION_ID_RELU6
-  /* numbers from 6 to infinity have the larger bits */
+  /* tests by bits for numbers from 6 to infinity, so that NaN stays NaN */
   const uvec4 bits = floatBitsToUint (relu (x));
   return uintBitsToFloat (mix (bits, uvec4 (0x40c00000u),
                                lessThanEqual (bits - 0x40c00000u, uvec4 (0x3ec00000u))));
@@ -122,7 +122,7 @@ activate (vec4 x)
 #elif ACTIVATION == DYNO_ACTIVATION_ID_HARD_SWISH
   return x * (clamp (x + 3.0, 0.0, 6.0) * (1.0 / 6.0));
 #elif ACTIVATION == DYNO_ACTIVATION_ID_HARD_SIGMOID
-  /* numbers from 1 to infinity have the larger bits */
+  /* tests by bits for numbers from 1 to infinity, so that NaN stays NaN */
   const uvec4 bits = floatBitsToUint (relu (x * (1.0 / 6.0) + 0.5));
   return uintBitsToFloat (mix (bits, uvec4 (0x3f800000u),
                                lessThanEqual (bits - 0x3f800000u, uvec4 (0x40000000u))));
@@ -154,8 +154,8 @@ activation_slope_of_x (vec4 x, vec4 dy)
   const vec4 density = exp (-0.5 * x * x);
   return dy * (normal_distribution (x, density) + 0.3989422804 * x * density);
 #elif ACTIVATION == DYNO_ACTIVATION_ID_GELU_TANH
-  /* past +-16 the gate is 0 or 1, so that only its slope, whose factor may be infinite, is left
-   * out */
+  /* past +-16 the gate is 0 or 1 and its slope is 0; the clamp keeps the factor of the slope
+   * finite */
   const vec4 inner = clamp (x, -16.0, 16.0), s = gelu_gate (inner);
   return dy * (s + inner * s * (1.0 - s) * (1.5957691216 + 0.2140644488 * inner * inner));
 #elif ACTIVATION == DYNO_ACTIVATION_ID_HARD_SWISH
@@ -180,7 +180,8 @@ activation_slope_of_x (vec4 x, vec4 dy)
 #endif
 }
 
-/* For the functions whose slope can be computed from y; LEAKY_RELU with a slope above 0. */
+/* Exists for the functions whose slope can be computed from y; for LEAKY_RELU its parameter must be
+ * above 0. */
 #if ACTIVATION == DYNO_ACTIVATION_ID_SIGMOID
 vec4
 activation_slope_of_y (vec4 y, vec4 dy)

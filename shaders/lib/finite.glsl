@@ -10,8 +10,8 @@ is_nonfinite (float value)
 }
 
 /* Clamps to zero a sum of squares that was computed as a difference, which rounding can leave below
- * zero.  The result is infinite where the terms were too large for a difference, where a maximum
- * with zero would give a spread of zero. */
+ * zero.  Where the terms overflowed, the difference is Inf or NaN, and the result is infinite: the
+ * maximum of NaN and zero may be zero. */
 float
 spread_or_infinity (float difference)
 {

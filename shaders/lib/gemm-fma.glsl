@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop with fused multiply-adds: shared memory holds both tiles as fp32 with K
  * outermost, an invocation keeps TM x TN sums in registers, as blocks of 4 x 4 at distances of BM /
- * (TM / 4) and BN / (TN / 4), so that neighbouring invocations read neighbouring 16 bytes. */
+ * (TM / 4) rows and BN / (TN / 4) columns, so that neighbouring invocations read neighbouring 16
+ * bytes. */
 #ifndef DYNO_GEMM_FMA_GLSL
 #define DYNO_GEMM_FMA_GLSL
 
@@ -157,7 +158,7 @@ gemm_run (uint trips)
     }
 #endif
 #if NORM
-  /* Four rows at a time: the loads for all of them are issued before any of them is stored. */
+  /* Four rows at a time: the loads for all four are issued before the first is stored. */
   NormColumns columns[BLOCKS_N];
   [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
     {

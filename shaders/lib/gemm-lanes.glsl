@@ -8,13 +8,13 @@
  * pass the elements that other lanes need by a shuffle.  Lanes lie along N where B's chunks do, and
  * A is broadcast; where both lie along K, lanes are rows of A and B is broadcast.  The broadcast
  * operand is loaded once per K tile, the other operand four K at a time, in a loop that is not
- * unrolled: the code must stay small, since compilation takes time too.  It supports only fp32; BK
- * is 32, but 4 where A lies along M.  gemm_next_group () advances by four K. */
+ * unrolled: the code must stay small, since compilation takes time too.  The loop supports only
+ * fp32; BK is 32, but 4 where A lies along M.  gemm_next_group () advances by four K. */
 #ifndef DYNO_GEMM_LANES_GLSL
 #define DYNO_GEMM_LANES_GLSL
 
 #if B_ALONG_K
-#define LINES  BN       /* lines of the broadcast operand */
+#define LINES  BN       /* rows or columns of the broadcast operand */
 #define NARROW next_b
 #define WIDE   (BM / 8) /* vectors of lanes of the other operand */
 #else
@@ -26,8 +26,8 @@
 GemmChunk next_a[A_LOADS];
 GemmChunk next_b[B_LOADS];
 
-/* An element of a chunk, an element of another lane's chunk, and an element of the operand in lanes
- * at (vector, k). */
+/* element: element e of a chunk; narrow: element e of the chunk of another lane; wide: the element
+ * at (vector, k) of the operand that lies along the lanes. */
 float
 element (u64vec2 chunk, uint e)
 {

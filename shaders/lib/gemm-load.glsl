@@ -7,15 +7,16 @@
  * p.norm_y is [4][C] of x's type, written by batchnorm_finish.comp:
  *   0  the mean, rounded to that type
  *   1  gamma * invstd
- *   2  beta - (mean - [0]) * [1]; in fp16 with RELU or RELU6 also a share of the rounding of [1]
- *   3  0; NaN where one of the eight channels around is not finite
+ *   2  beta - (mean - [0]) * [1]; in fp16 with RELU or RELU6 plus a correction for rounding [1]
+ *   3  0; NaN where one of the eight channels of the group is not finite
  *
  * y = max ((x - [0]) * [1] + [2], [3]), for two fp16 channels at a time: 12 instructions for 16
  * bytes of x; in fp32 there would be 28, including unpacking and packing.  x - [0] is exact where
- * both are close, so that a mean that is large compared with the deviation costs no precision,
- * which it would with one multiply-add (8 instructions); the expression is `precise`, since a
- * driver may otherwise contract it to that multiply-add.  [3] is for a maximum that drops NaN.
- * Afterwards zeros replace elements outside of a matrix or an image, as without LOAD.
+ * both are close, so that a mean that is large compared with the deviation costs no precision;
+ * with one multiply-add (8 instructions) it would; the expression is `precise`, since a
+ * driver may otherwise contract it to that multiply-add.  [3] is NaN where y may be, since the
+ * maximum of NaN and 0 may be 0.  Afterwards zeros replace elements outside of a matrix or an
+ * image, as without LOAD.
  *
  * The including file defines uint gemm_load_chunk (), the chunk of x's channels for this
  * invocation's chunk column of A's current tile. */
@@ -60,7 +61,7 @@ load_make (uint x, uint mean, uint factor, uint shift)
   y = max (y, load_least);
 #endif
 #if LOAD == DYNO_ACTIVATION_ID_RELU6
-  y = min (y, load_least + f16vec2 (6.0)); /* NaN too */
+  y = min (y, load_least + f16vec2 (6.0)); /* the bound is NaN where load_least is */
 #endif
   return packFloat2x16 (y);
 }

@@ -6,10 +6,10 @@
  *
  *   PATCH   rows of the patch, BM + the reach of the taps
  *   TAPS    taps in a row of taps
- *   STAGES  2: the next patch is loaded into registers while the current one is multiplied, 1:
- *           after it, which leaves the registers to the sums; other workgroups then run
- *   PITCH, TAP_ROWS   defined by the including file: rows of the patch that a row of taps lies
- *           apart, and how many rows of taps there are
+ *   STAGES  2: the next patch is loaded into registers while the current one is multiplied; 1:
+ *           it is loaded after that, which needs fewer registers; other workgroups run meanwhile
+ *   PITCH, TAP_ROWS   defined by the including file: rows of the patch from one row of taps to
+ *           the next, and number of rows of taps
  *
  * gemm_a gives the patch of the current slab, gemm_b the weights of the current slab and row of
  * taps; gemm_next_taps () advances to the next row of taps, gemm_next_slab () to the next patch. */

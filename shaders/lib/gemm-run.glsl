@@ -3,27 +3,27 @@
  *   GemmChunk gemm_a (uint i), gemm_b (uint i)
  *       the chunks of the current K tile, zero outside of the matrices
  *   void gemm_next ()
- *       advances to the next K tile (and with LANES gemm_next_group)
+ *       advances to the next K tile; with LANES gemm_next_group () advances by four K
  *   bool gemm_row (uint row)
- *       row of the tile: TRUE when it is to be stored by the following gemm_store calls
+ *       selects the row of the tile for the following gemm_store calls; TRUE: it is to be stored
  *   void gemm_store (uint column, vec4 v)
- *       four columns of the row of gemm_row, column of the tile a multiple of 4
+ *       stores four columns of the row of gemm_row; column, in the tile, is a multiple of 4
  *   void gemm_store2 (uint column, vec4 v, vec4 w)
- *       eight columns
+ *       with matrix units and SUMS_OUT: stores eight columns
  *   u32vec4 gemm_old (uint column)
  *       with matrix units, without SUMS_OUT: eight columns in memory, to which the product is added
  *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
- *       likewise: eight columns, rounded to fp16
+ *       likewise: stores eight columns, rounded to fp16, plus old
  *   AffineColumns gemm_affine_columns (uint column)
  *       with AFFINE: the batch norm's values of four columns
  *   void gemm_store_affine (uint column, vec4 v, AffineColumns columns)
  *       likewise, in place of gemm_store
  *   u32vec4 gemm_beside (uint64_t address, uint column)
- *       likewise, with matrix units: eight columns of another tensor of the target's shape
+ *       with AFFINE or NORM and matrix units: eight columns of another tensor of target's shape
  *   uint gemm_mask (uint column)
  *       with NORM and matrix units: the bits of eight columns (mask.glsl)
  *   void gemm_put_halves (uint column, u32vec4 chunk)
- *       likewise: eight columns, stored as they are
+ *       with AFFINE or NORM and matrix units: stores eight columns without a conversion
  *   uint gemm_load_chunk ()
  *       with LOAD: see gemm-load.glsl
  * and calls gemm_run (number of K tiles); with LOAD, where A's chunks lie along M, it calls
@@ -39,7 +39,7 @@
 #endif
 
 #include "gemm-load.glsl"
-/* A's chunks lie along K: with LOAD each K tile has other channels. */
+/* Where A's chunks lie along K, each K tile has other channels, whose values LOAD needs. */
 #if defined (LOAD) && A_ALONG_K
 #define LOAD_FETCH() load_fetch ()
 #else

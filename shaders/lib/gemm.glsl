@@ -9,7 +9,7 @@
  *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 *
  *                  (BM / SM) * (BN / SN)
  *   SLICES_K       with matrix units: 1, or the number of slices of a K tile, each of which has
- *                  subgroups of its own that make all of BM x BN; LOCAL_X is so many times larger
+ *                  subgroups of its own that make all of BM x BN; LOCAL_X is SLICES_K times larger
  *   STAGES         without matrix units: K tiles in shared memory at a time, 1 or 2; with two there
  *                  is one barrier per tile
  *   STRAIGHT       1: loads are issued after the last K tile too, from the start of memory, and
@@ -19,12 +19,12 @@
  *   PATCH, TAPS    with matrix units: see gemm-patch.glsl
  *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; a load is of four K
  *   LOAD           A is computed from the loaded values: gemm-load.glsl
- *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
+ *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides this side, so that no bounds are checked
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
  *   B_ALONG_K      1: 16 bytes of B in memory lie along K, 0: along N
  *   GATHER_BRANCHES   1: see gather ()
- *   HALVES_APART   1: the two halves of a chunk of A are valid each by itself
+ *   HALVES_APART   1: each half of a chunk of A may be valid or not
  *
  * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column
  * (i) of the row a_row (i) of A's tile, i < A_LOADS; the same for B.  A row is a position on the K
@@ -117,7 +117,7 @@ DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 #define GEMM_ZERO(chunk, valid) (chunk)
 #define GemmValid bool
 #ifdef LOAD
-bool gathered; /* the batch norm does not map zero to zero */
+bool gathered; /* the last chunk was valid: load_put must not map a zero to beta */
 #else
 const bool gathered = true;
 #endif

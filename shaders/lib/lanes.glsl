@@ -40,7 +40,7 @@ lanes_fill (float value)
   return lanes;
 }
 
-/* The 16 bytes as in memory. */
+/* Loads 16 bytes, without a conversion. */
 uvec4
 words_load (uint64_t address, uint index)
 {
@@ -66,8 +66,8 @@ words_store (uint64_t address, uint index, uvec4 words)
 #endif
 }
 
-/* Values stay packed in words, which need few registers while many loads are under way; they are
- * unpacked where they are used. */
+/* Kernels keep values packed in words while many loads are pending, which needs fewer registers,
+ * and unpack them where they use them. */
 Lanes
 words_unpack (uvec4 words)
 {
@@ -124,7 +124,7 @@ lanes_store_floats (uint64_t address, uint index, Lanes lanes)
     FloatLanesOut (address).v[index * QUADS + i] = lanes.q[i];
 }
 
-/* Adds the values that are stored at the place. */
+/* Stores the sum of `lanes` and the present values. */
 void
 lanes_store_sum (uint64_t address, uint index, Lanes lanes)
 {

@@ -3,10 +3,10 @@
  *
  * A workgroup takes SAMPLES sequences through all steps of a dispatch; their state is in shared
  * memory and in registers.  Invocation (x, part) has the UNITS hidden units x, x + LOCAL_X, ... and
- * adds up one of LOCAL_Y equal parts of their products; part 0 joins the parts in a fixed order,
- * and only part 0 continues.  More than one part requires UNITS=1.  The weights of the first KEEP
- * rows of a part stay in registers over all steps (which requires UNITS=1 and parts that divide the
- * rows), the others are read at each step.
+ * adds up one of LOCAL_Y equal parts of their products; part 0 joins the parts in a fixed order
+ * and computes the rest of the step.  More than one part requires UNITS=1.  The weights of the
+ * first KEEP rows of a part stay in registers over all steps (which requires UNITS=1 and parts that
+ * divide the rows), the others are read at each step.
  *
  * A step is a place in the order of the recurrence; t is its place in the sequence, from the end
  * with REVERSE=1.  For steps that do not count, y, kept gates, cell and gradients are zero, so that
@@ -67,7 +67,8 @@ store (uint64_t address, uint i, float x)
   StoredOut (address).v[i] = STORED (x);
 }
 
-/* The place of a step in the sequence; it wraps to a large number before the first one. */
+/* The place of a step in the sequence; for the step before the first one it is no place of the
+ * sequence. */
 uint
 place_of (uint step)
 {
@@ -84,7 +85,7 @@ sigmoid (float x)
   return 1.0 / (1.0 + exp (-x));
 }
 
-/* Tanh, exact to the last bits also near 0, where 1 - exp (-2x) has few. */
+/* Tanh, exact to the last bits also near 0, where 1 - exp (-2 x) has few digits. */
 float
 tanh_of (float x)
 {

@@ -9,7 +9,7 @@
 DYNO_BUFFER_IN (MaskIn, uint, 4);
 DYNO_BUFFER_OUT (MaskOut, uint, 4);
 
-/* The bits of an access; the bits above belong to others. */
+/* The bits of an access, in the lowest byte; the higher bytes belong to other rows. */
 uint
 mask_load (uint64_t address, uint row, uint access, uint accesses)
 {

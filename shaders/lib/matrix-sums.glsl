@@ -7,11 +7,12 @@
  * stored, EDGE columns at a time.
  *
  * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves,
- * and with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in
- * gemm-run.glsl), and TILE_SIZE, the shared memory of the loop in units of 16 bytes.  The buffer
- * for stores (edges) overlaps this memory, or begins at EDGE_AT if that is defined: over EDGE_ROOM
- * units of the loop's memory, or with 0 (the default) after it.  SUMS_KEPT 1: a workgroup makes
- * several tiles, and the sums of their columns are added up; it calls norm_clear once. */
+ * with AFFINE gemm_affine_columns, with NORM gemm_norm_columns and gemm_mask, and with either
+ * gemm_beside and gemm_put_halves (described in gemm-run.glsl), and TILE_SIZE, the shared memory of
+ * the loop in units of 16 bytes.  The buffer for stores (edges) overlaps this memory, or begins at
+ * EDGE_AT if that is defined: over EDGE_ROOM units of the loop's memory, or with 0 (the default)
+ * after it.  SUMS_KEPT 1: a workgroup makes several tiles, and the sums of their columns are added
+ * up; it calls norm_clear once. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
@@ -26,7 +27,7 @@
 #define SLICES_K 1
 #endif
 #define SLICE_SUBGROUPS (SUBGROUPS / SLICES_K)
-#define SLICE_STRIDE    5 /* of a fragment's rows, in 16 bytes */
+#define SLICE_STRIDE    5 /* units of 16 bytes between rows of a fragment */
 #define SLICE_AT(slice, member, i, j)                                                           \
   (((((slice) -1) * SLICE_SUBGROUPS + (member)) * FRAGMENTS_M * FRAGMENTS_N + (i) *FRAGMENTS_N  \
     + (j))                                                                                      \
@@ -34,7 +35,7 @@
 #define SLICES_SIZE ((SLICES_K - 1) * (BM / 16) * (BN / 16) * 16 * SLICE_STRIDE)
 #if SUMS_OUT
 #define EDGE        (SN < 32 ? SN : 32)
-#define EDGE_STRIDE (EDGE / 4 + 1) /* in 16 bytes */
+#define EDGE_STRIDE (EDGE / 4 + 1) /* units of 16 bytes between rows */
 #else
 #define EDGE_STRIDE (SN / 8 + 1)
 #endif
@@ -54,10 +55,11 @@
 #define SHARED_SIZE (LOOP_SIZE > EDGE_SIZE ? LOOP_SIZE : EDGE_SIZE)
 #define EDGE_FIT    (SHARED_SIZE / EDGE_SIZE)
 #endif
-/* The number of fragments, one below the other, that a subgroup stores at a time. */
-#define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
+/* A subgroup stores EDGE_FRAGMENTS fragments, one below the other, at a time, and an invocation
+ * then makes EDGE_TURNS stores of 16 bytes. */
+#define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16)
 #if NORM
-/* fewer, since the additional reads take registers; with 64x32 sums or less registers suffice */
+/* fewer fragments, since the additional reads take registers, which suffice for 64 x 32 sums */
 #define EDGE_SPARE (SM == 64 && SN <= 32)
 #define EDGE_FRAGMENTS \
   (EDGE_SPARE && EDGE_FIT >= 4                    ? 4 \
@@ -87,7 +89,7 @@ u32vec4 gemm_beside (uint64_t address, uint column);
 void gemm_put_halves (uint column, u32vec4 chunk);
 #endif
 
-/* Does not compile if a turn would have more fragments than there are. */
+/* Does not compile if EDGE_FRAGMENTS is larger than FRAGMENTS_M. */
 struct EdgeTurns {
   uint turns[FRAGMENTS_M / EDGE_FRAGMENTS];
 };
@@ -148,7 +150,7 @@ affine_halves (const AffineColumns columns[2], u32vec4 chunk, u32vec4 beside)
 #endif
 
 #if STATISTICS || NORM
-/* Sums over the eight columns that this invocation stores, with every eighth or fourth row of its
+/* Sums of the eight columns that this invocation stores, over every (256 / SN)-th row of its
  * subgroup. */
 vec4 column_sum[2], column_square[2];
 #if STATISTICS
@@ -199,7 +201,7 @@ norm_clear ()
     }
 }
 
-/* The batch norm's values take registers, and are loaded for each tile. */
+/* Loads the batch norm's values, for each tile again, since they take registers. */
 void
 norm_fetch ()
 {
@@ -222,7 +224,8 @@ norm_take_halves (u32vec4 chunk, u32vec4 x, uint mask)
 }
 #endif
 
-/* From here on this function uses the shared memory of the loop. */
+/* Adds up the columns' sums of all subgroups in the shared memory of the loop, and stores the
+ * workgroup's totals. */
 void
 statistics_store (uint group)
 {
@@ -252,7 +255,7 @@ statistics_store (uint group)
 }
 #endif
 
-/* All subgroups have read their last fragment. */
+/* Called after all subgroups have read their last fragment of the tiles. */
 void
 sums_store ()
 {
@@ -294,8 +297,8 @@ sums_store ()
 #endif
   [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i += EDGE_FRAGMENTS)
     {
-      /* The values that the stores add or depend on are loaded before the fragments go through
-       * shared memory. */
+      /* All other values that the stores need are loaded before the fragments go through shared
+       * memory. */
       u32vec4 old[EDGE_TURNS];
 #if NORM
       u32vec4 beside[EDGE_TURNS];

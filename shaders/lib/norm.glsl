@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* With NORM: the kernel stores the gradient dy of a batch norm's output, and makes the sums that
- * the backward pass of that batch norm begins with, of dy and of dy * xhat over the rows, so that
- * dy need not be read again for them.  xhat = (x - mean[c]) * invstd[c]; x is the batch norm's
- * input, of the shape of dy.
+/* With NORM: the kernel stores the gradient dy of a batch norm's output, and computes the sums of
+ * dy and of dy * xhat over the rows, with which the backward pass of that batch norm begins, so
+ * that dy need not be read again for these sums.  xhat = (x - mean[c]) * invstd[c]; x is the batch
+ * norm's input, of the shape of dy.
  *
- * NORM is one of DYNO_NORM_ID_* (modes.h); a mask is that of mask.glsl.
+ * NORM is one of DYNO_NORM_ID_* (modes.h); p.norm_y is the mask (mask.glsl) with SLOPE_MASK.
  *
- * dy is stored with that slope applied: the slopes of RELU and RELU6 are 0 and 1, so the sums are
- * of the stored values.  p has mean, invstd, gamma and beta, fp32 [C]. */
+ * dy is stored times the slope of the activation after the batch norm: the slopes of RELU and RELU6
+ * are 0 and 1, so the sums are of the stored values.  p has mean, invstd, gamma and beta, fp32
+ * [C]. */
 #ifndef DYNO_NORM_GLSL
 #define DYNO_NORM_GLSL
 #include "modes.h"
