@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* target[g][k] (+)= sum over the rows r of group g of dy[r][k].  The grid's x counts groups of
- * rows, y blocks of LOCAL_X / LANES chunks of channels; LANES invocations share a chunk and add up
- * in a fixed order.  HALF: dy is fp16. */
+ * rows, y blocks of LOCAL_X / LANES chunks of channels; LANES invocations share a chunk, and their
+ * sums are added up in a fixed order.  HALF: dy is fp16. */
 #include "types.glsl"
 #include "conv2d.h"
 

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dx[n][y][x][c] (+)= sum over ky, kx, k of dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *     where y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W
- * (ky and kx times the dilation; k of c's block)
+ * (with DILATED ky and kx are multiplied by the dilation; with GROUPED the k are those of c's
+ * block)
  *
  * With strides, a phase is (y mod STRIDE_H, x mod STRIDE_W); the same taps apply to all pixels of
  * one phase, so that nothing is multiplied by zero.  In a phase, pixel (i, j) and tap (first + a *
@@ -10,7 +11,7 @@
  * the taps' weights, transposed.  A phase without taps writes zeros.  ALONE: only the first phase
  * has taps, and its workgroups write the zeros of the other phases.  DILATED: the taps of a phase
  * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: makes the sums for the preceding batch
- * norm (norm.glsl); its groups are numbered by the tiles of a phase, then by phases.  ADD_STEP_H,
+ * norm (norm.glsl); the index of a group is phase * tiles of a phase + tile.  ADD_STEP_H,
  * ADD_STEP_W: the pixels of p.added are added instead of the target's present values
  * (geometry.glsl).  BIAS: a bias of C values is added, since this is the forward pass of a
  * transposed convolution. */
@@ -32,7 +33,7 @@
 #include "geometry.glsl"
 
 #define CHUNKS (BLOCK_K / CHUNK)
-#define PITCH  (K / CHUNK) /* of a pixel of dy, and of a row of the weight */
+#define PITCH  (K / CHUNK) /* chunks in a pixel of dy and in a row of the weight */
 
 #if DILATED
 layout (constant_id = DYNO_CONV2D_TAP_STEP_H) const uint TAP_STEP_H = 1;
@@ -51,15 +52,15 @@ const uint SHIFT_H = DILATION_H * TAP_STEP_H / STRIDE_H,
 DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_row, tile_column;
-uint phase_y, phase_x;   /* of the pixels */
+uint phase_y, phase_x;   /* y and x of the phase's first pixel */
 uint pixels_h, pixels_w; /* pixels of this phase in an image */
-uint first_y, first_x;   /* first tap */
+uint first_y, first_x;   /* first tap of this phase */
 uint taps_h, taps_w;
 uint rows;
 Walk walk; /* position of this invocation's chunk column */
 #ifdef LANES
-Walk walk_a;    /* all rows have the same chunk */
-Walk walk_step; /* a K tile */
+Walk walk_a;    /* position of the loaded chunk of A, the same for all lanes */
+Walk walk_step; /* length of a K tile */
 #else
 #define walk_a walk
 #endif
@@ -286,8 +287,8 @@ count_steps (uint first, uint end, uint stride)
 }
 
 #if DILATED
-/* The first tap that applies to a phase (pad included); if none applies, a tap past the last
- * one. */
+/* The first tap that applies to a phase, which includes the pad; if none applies, a tap past the
+ * last one. */
 uint
 first_tap (uint phase, uint dilation, uint stride, uint step, uint taps)
 {
@@ -302,7 +303,7 @@ void
 main ()
 {
   bool some = tile_find (tile_row, tile_column);
-  /* The phase that begins with the first tap has the most taps. */
+  /* tile_phase 0 is the phase to which tap (0, 0) applies; it has the most taps. */
   phase_y = (tile_phase / STRIDE_W + STRIDE_H - PAD_H % STRIDE_H) % STRIDE_H;
   phase_x = (tile_phase % STRIDE_W + STRIDE_W - PAD_W % STRIDE_W) % STRIDE_W;
   pixels_h = STRIDE_H == 1 ? H : count_steps (phase_y, H, STRIDE_H);

@@ -11,17 +11,18 @@
  *   CHANNELS   channels per pixel in the patch
  *   SLICES     fragments of a row of taps: KW * CHANNELS / 16, rounded up
  *   TAPS_H, TAPS_W, STEP_H, STEP_W   kernel and strides, for the sizes of shared memory
- *   TILE_H, TILE_W   outputs of a tile, BM together; TILE_W a multiple of 16 */
+ *   TILE_H, TILE_W   rows and columns of outputs in a tile, TILE_H * TILE_W = BM; TILE_W is a
+ *              multiple of 16 */
 #ifndef DYNO_CONV2D_FIRST_GLSL
 #define DYNO_CONV2D_FIRST_GLSL
 #include "geometry.glsl"
 
 #define PATCH_H      ((TILE_H - 1) * STEP_H + TAPS_H)
 #define PATCH_W      ((TILE_W - 1) * STEP_W + SLICES * 16 / CHANNELS)
-#define PATCH_PITCH  (PATCH_W * CHANNELS / 8) /* in 16 bytes */
+#define PATCH_PITCH  (PATCH_W * CHANNELS / 8) /* units of 16 bytes between rows */
 #define PATCH_SIZE   (PATCH_H * PATCH_PITCH)
 #define PATCH_LOADS  ((PATCH_SIZE + LOCAL_X - 1) / LOCAL_X)
-/* rows of the product's weight, including the rows that are zero */
+/* rows of the weight in the product, including rows of zeros */
 #define TAP_ROWS     (TAPS_H * SLICES * 16)
 #define TILES_X      ((OW + TILE_W - 1) / TILE_W)
 #define TILES_Y      ((OH + TILE_H - 1) / TILE_H)
@@ -71,7 +72,8 @@ patch_fetch (uint tile)
     }
 }
 
-/* The weight's row for a row of the product; FALSE where it is zero. */
+/* The weight's row for a row of the product; FALSE: the weight has no such row, and zeros stand for
+ * it. */
 bool
 tap_row (uint row, out uint at)
 {

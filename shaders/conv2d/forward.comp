@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
- * (ky and kx times the dilation; c of k's block; with AFFINE the result goes through a batch norm,
- * with LOAD x is the output of one)
+ * (with DILATED ky and kx in the index of x are multiplied by the dilation; with GROUPED the c are
+ * those of k's block; with AFFINE a batch norm is applied to the result; with LOAD x is the output
+ * of a batch norm)
  *
  * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
  * already has this layout in memory. */
@@ -21,13 +22,13 @@
 #define ROWS    (N * OH * OW)
 #if FEW
 #define DEPTH   FEW_DEPTH
-#define CHUNKS  1             /* a step in x of the walk */
+#define CHUNKS  1             /* chunks of a step in x of the walk */
 #define PITCH   1
 #define WIDTH   FEW_CHUNKS
 #else
 #define DEPTH   (KH * KW * BLOCK_C)
 #define CHUNKS  (BLOCK_C / CHUNK)
-#define PITCH   (C / CHUNK)   /* of a pixel */
+#define PITCH   (C / CHUNK)   /* chunks in a pixel */
 #define WIDTH   KW
 #endif
 #define INSIDE  (PAD_H == 0 && PAD_W == 0)
@@ -37,10 +38,10 @@ DYNO_BUFFER_IN (Bias4, vec4, 16);
 uint tile_row, tile_column;
 Walk walk;             /* position of this invocation's chunk column */
 #ifdef LANES
-Walk walk_step;        /* a K tile */
+Walk walk_step;        /* length of a K tile */
 #endif
 int base[A_LOADS];     /* chunk of x at tap (0, 0) of a row's window; it may lie before the image */
-ivec2 window[A_LOADS]; /* that tap's y and x */
+ivec2 window[A_LOADS]; /* y and x of tap (0, 0) of a row's window */
 uint depth;            /* first row of the weight's tile */
 
 GemmChunk
@@ -246,7 +247,7 @@ main ()
       const uint y = rest / OW, x = rest % OW;
 #endif
       window[i] = ivec2 (y * STRIDE_H, x * STRIDE_W) - ivec2 (PAD_H, PAD_W);
-      /* FEW: the pixel */
+      /* with FEW base counts pixels */
       base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (PITCH);
 #if GROUPED
       base[i] += int (tile_column / BLOCK_K * CHUNKS);

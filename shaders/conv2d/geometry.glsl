@@ -49,8 +49,8 @@ layout (constant_id = DYNO_CONV2D_PAD_W) const uint PAD_W = 0;
 layout (constant_id = DYNO_CONV2D_ACCUMULATE) const uint ACCUMULATE = 0;
 layout (constant_id = DYNO_CONV2D_HAS_BIAS) const uint HAS_BIAS = 0;
 
-/* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K of y, which are whole
- * tiles where there are several blocks; a tile's product is over its block only.  The weight is
+/* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K channels of y; where
+ * there are several blocks, each consists of whole tiles; a tile's product is over its block only.  The weight is
  * [KH][KW][BLOCK_C][K]; within a block it is zero where an output and an input are of different
  * groups. */
 #ifndef GROUPED
@@ -115,8 +115,8 @@ DYNO_PUSH (DynoConv2dPush, p);
 #define FEW_CHUNKS ((KW + FEW_TAPS - 1) / FEW_TAPS) /* per row of taps */
 #define FEW_DEPTH  (KH * FEW_CHUNKS * CHUNK)
 
-/* The row of the weight, of KH * KW * C, for an index on that axis; FALSE where there is no such
- * row. */
+/* The row of the weight, which has KH * KW * C rows, for an index on the axis of FEW; FALSE where
+ * there is no such row. */
 bool
 few_row (uint index, out uint row)
 {
@@ -129,8 +129,8 @@ few_row (uint index, out uint row)
 DYNO_BUFFER_IN (FewTaps, u32vec2, 8);
 #endif
 
-/* The chunk of tap (y, x) and the next tap in x, where `at` is the input position of the first;
- * x_tap shows whether there is a next tap. */
+/* The chunk of a tap and, in fp16, of the next tap in x.  `at` is the row and column of the image
+ * for the first tap, x_tap the column of this tap, which shows whether there is a next tap. */
 GemmChunk
 few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 {
@@ -151,9 +151,9 @@ few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 }
 #endif
 
-/* IMAGES: row r of the product is image r % N at pixel r / N, and N is a multiple of the tile's
+/* IMAGES: row r of the product is pixel r / N of image r % N, and N is a multiple of the tile's
  * rows, so that a tile has only one pixel.  The workgroup leaves out taps that lie outside of the
- * image: of 3x3 taps a third at the edge, which is 18 % of all products of a 7x7 image.  A tap's
+ * image: at an edge a third of 3x3 taps, in all 18 % of the products of a 7x7 image.  A tap's
  * channels are whole K tiles.  wgrad.comp describes the same for wgrad. */
 #ifndef IMAGES
 #define IMAGES 0
@@ -170,7 +170,7 @@ taps_start ()
   tap_chunk = 0;
 }
 
-/* Advances to the next K tile; a tap has this number of chunks of channels. */
+/* Advances to the next K tile; a tap has `chunks` chunks of channels. */
 void
 taps_next (uint chunks)
 {
@@ -232,7 +232,7 @@ struct Walk {
   uint y, x, c;
 };
 
-/* The position of chunk `index` where a tap has `chunks` of them and a row of taps has `width`. */
+/* The position of chunk `index` where a tap has `chunks` chunks and a row has `width` taps. */
 Walk
 walk_start (uint index, uint chunks, uint width)
 {
@@ -266,15 +266,15 @@ walk_next (inout Walk walk, uint step, uint chunks, uint width)
   walk_add (walk, walk_start (step, chunks, width), chunks, width);
 }
 
-/* A pixel of the images (image, y, x) by its index, where an image has height x width of them. */
+/* The position (image, y, x) of a pixel by its index, where images have height x width pixels. */
 uvec3
 pixel_at (uint index, uint height, uint width)
 {
   return uvec3 (index / (height * width), index / width % height, index % width);
 }
 
-/* Advances by a number of pixels; the components of the step are known, and one carry for each
- * suffices. */
+/* Advances by `step`, the position of a pixel, so that no divisions are needed and one carry for
+ * each component suffices. */
 void
 pixel_add (inout uvec3 pixel, uvec3 step, uint height, uint width)
 {
@@ -295,7 +295,7 @@ pixel_add (inout uvec3 pixel, uvec3 step, uint height, uint width)
 uint store_row;
 
 /* SPLIT, in forward and dgrad: the K axis is cut into parts of K_SPLIT, counted by z, and each part
- * writes its fp32 sums as target[z][rows][columns]; join.comp adds them up to the activation.
+ * writes its fp32 sums to target[z][rows][columns]; join.comp adds up the parts.
  * split_begin and split_end bound the part of this workgroup. */
 #if SPLIT
 DYNO_BUFFER_OUT (Parts4, vec4, 16);
@@ -319,8 +319,9 @@ split_end (uint depth)
   return SPLIT != 0 ? min (split_begin () + K_SPLIT, depth) : depth;
 }
 
-/* The values to which the product is added: the target's, or with ADD_STEP_H and ADD_STEP_W those
- * of p.added for every ADD_STEP_W-th pixel of every ADD_STEP_H-th row, and zero between them. */
+/* The values to which the product is added: the target's values, or with ADD_STEP_H and ADD_STEP_W
+ * the values of p.added for every ADD_STEP_W-th pixel of every ADD_STEP_H-th row, and zero for the
+ * other pixels. */
 #ifdef ADD_STEP_H
 #define ADDS true
 
@@ -374,7 +375,7 @@ store_activation4 (uint at, vec4 v)
   Target4 (p.target).v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
 }
 
-/* Eight columns that are rounded already, plus the present values or a bias, added in fp32. */
+/* Eight rounded columns plus the present values and the bias, if there are any, added in fp32. */
 u32vec4
 sum_halves (u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
 {
@@ -473,8 +474,8 @@ norm_mask (uint at)
 #endif
 }
 
-/* Stores four columns of a row of dy, after the present values are added, rounding and the slope,
- * and adds them to the sums. */
+/* Adds the present values to four columns of a row of dy, rounds them, applies the slope, stores
+ * them and adds them to the sums. */
 void
 norm_store4 (NormColumns columns, uint at, vec4 v, vec4 x, uint mask, inout vec4 sum,
              inout vec4 product)

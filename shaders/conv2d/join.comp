@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K
  * axis was split.  SPLITS, where splits are few, equals p.n_splits, and all parts are loaded at
- * once.  With AFFINE the result goes through a batch norm (lib/affine.glsl).  With ADD_STEP_H and
- * ADD_STEP_W, p.added is added at these steps of the pixels of H x W, as in geometry.glsl, instead
- * of the old y.  An invocation has 16 bytes of y. */
+ * once.  With AFFINE a batch norm is applied to the sum (lib/affine.glsl).  With ADD_STEP_H and
+ * ADD_STEP_W, the values of p.added are added instead of the old y, as in geometry.glsl, where
+ * images have H x W pixels.  An invocation has 16 bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
 #include "modes.h"

@@ -6,7 +6,7 @@
  * Rows of the product are positions on a line: image after image, row after row, W pixels and PAD_W
  * zeros, H rows and PAD_H rows of zeros.  On this line every tap is a fixed distance away, since
  * the zeros at the end of a row are also the padding left of the next row.  Results at positions
- * that are not pixels are not used; with 3 x 3 taps these are 1 / W + 1 / H of all.
+ * that are not pixels are not used; with 3 x 3 taps about 1 / W + 1 / H of all results.
  *
  * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.  FLIP
  * 1: target = dx (+)= the product of dy and the weight with flipped taps, with BIAS plus a bias, as
@@ -36,7 +36,7 @@
 #endif
 #define PITCH    (W + PAD_W)
 #define TAP_ROWS KH
-#define REACH    (PAD_H * PITCH + PAD_W) /* reach of the taps to both sides */
+#define REACH    (PAD_H * PITCH + PAD_W) /* positions that the taps reach to either side */
 #define IMAGE    ((H + PAD_H) * PITCH)   /* positions of an image */
 
 DYNO_BUFFER_IN (Bias4, vec4, 16);
@@ -65,7 +65,7 @@ gemm_a (uint i)
 }
 
 #ifdef LOAD
-/* A chunk inside of memory, since the patch may have channels that do not exist. */
+/* Limited to existing chunks, since the patch may have channels that do not exist. */
 uint
 gemm_load_chunk ()
 {

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Forward and data gradient of a convolution by strips; see strip.glsl.  A workgroup computes one
- * tile after the other; the weights of a patch's channels are also in shared memory, where they
- * stay if there is one slab.
+ * tile after the other; the weights for a patch's channels are also in shared memory, where they
+ * stay if there is only one slab.
  *
  * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.
  * FLIP 1: target = dx (+)= the product of dy and the weight with flipped taps, with BIAS plus a

@@ -5,16 +5,16 @@
  * A tile is TILE_H x TILE_W pixels, and its patch of the image lies in shared memory, SLICES * 16
  * channels at a time, so that each pixel is read from memory about once instead of once for each
  * tap.  A strip is ROWS rows of 16 pixels: a fragment of the patch that is used for a tap in one
- * row of the strip is used for the tap above it in the next row, and is loaded once for all of
- * them.
+ * row of the strip is used for the tap above it in the next row, and is loaded once for all these
+ * rows.
  *
  * Tiles cover each image separately, or with ACROSS a sheet, on which ACROSS images lie side by
  * side with PAD_W columns of zeros between them, and the next images below them after PAD_H rows of
- * zeros: with small images, or images that are not whole tiles, less of the tiles is empty on a
- * sheet.
+ * zeros: with small images, or images that are not whole tiles, a sheet has fewer positions
+ * without a pixel.
  *
  * Macros by the kernel's spec:
- *   TAPS_H, TAPS_W   of the kernel, for the sizes of shared memory
+ *   TAPS_H, TAPS_W   rows and columns of taps, for the sizes of shared memory
  *   SLICES, SLABS    fragments of 16 channels of a patch, and number of patches for all channels
  *   ROWS             rows of a strip
  *   TILE_H, TILE_W   pixels of a tile; multiples of ROWS and of 16
@@ -36,7 +36,7 @@
 #define PATCH_STEP   (LOCAL_X / PATCH_CHUNKS) /* pixels that are loaded at a time */
 #define PATCH_LOADS  ((PATCH_PIXELS + PATCH_STEP - 1) / PATCH_STEP)
 #if ACROSS
-#define PITCH_Y   (H + PAD_H) /* from image to image */
+#define PITCH_Y   (H + PAD_H) /* rows, and PITCH_X columns, from image to image */
 #define PITCH_X   (W + PAD_W)
 #define TILES_X   ((ACROSS * PITCH_X - PAD_W + TILE_W - 1) / TILE_W)
 #define TILES_ALL (((N + ACROSS - 1) / ACROSS * PITCH_Y + TILE_H - 1) / TILE_H * TILES_X)
@@ -49,7 +49,7 @@
 #define STRIPS   (STRIPS_X * (TILE_H / ROWS))
 
 GemmChunk patch_next[PATCH_LOADS];
-uint patch_valid; /* a bit per load: it belongs to a pixel of the image */
+uint patch_valid; /* a bit per load: the load belongs to a pixel of the image */
 
 /* The place of a tile: image (0 on a sheet), row and column of its first pixel. */
 uvec3
@@ -87,7 +87,7 @@ strip_at (uint strip)
   return uvec2 (strip / STRIPS_X * ROWS, strip % STRIPS_X * 16);
 }
 
-uint patch_slab = ~0u; /* of the patch fetched last */
+uint patch_slab = ~0u; /* slab of the patch fetched last */
 
 /* The chunk of channels that this invocation loads of its pixels. */
 uint

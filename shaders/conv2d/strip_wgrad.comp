@@ -3,8 +3,9 @@
 /* The weight's gradient of a convolution with few outputs, by strips; see strip.glsl.  A workgroup
  * goes over K_SPLIT tiles with the channels of x of one slab, which the grid's x counts.  A
  * subgroup keeps the sums of all taps for one slice of 16 channels over its share of the strips;
- * the sums of all SHARES are added up at the end.  The grid's z counts splits, whose partial sums
- * reduce.comp adds up; with one split (ACCUMULATE) the sums are added to the gradient here. */
+ * the sums of all SHARES subgroups of a slice are added up at the end.  The grid's z counts splits,
+ * whose partial sums reduce.comp adds up; with one split (ACCUMULATE) the sums are added to the
+ * gradient here. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -19,7 +20,8 @@
 #define DY_LOADS  ((TILE_H * TILE_W + DY_STEP - 1) / DY_STEP)
 #define TILE_DY   PATCH_SIZE
 #define LOOP      (TILE_DY + TILE_H * TILE_W * DY_PITCH)
-/* The sums of a share lie in rows of 16 floats, padded by 4; the stride is in words of 16 bytes. */
+/* The sums of a share lie in rows of 16 floats, padded by 4; SUM_STRIDE counts units of 16
+ * bytes. */
 #define SUM_STRIDE 5
 #define SUM_AT(slice, i, j) \
   ((((slice) *FRAGMENTS_M + (i)) * FRAGMENTS_N + (j)) * 16 * SUM_STRIDE)
@@ -58,7 +60,7 @@ dy_put ()
     }
 }
 
-/* Rows of a subgroup are taps, with 16 channels each. */
+/* A subgroup's rows of sums are taps, each with 16 rows for its channels. */
 bool
 gemm_row (uint row)
 {

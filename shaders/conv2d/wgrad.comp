@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
- * (ky and kx times the dilation; c of k's block, and 0 where c is not of k's group; with LOAD x is
- * the output of a batch norm)
+ * (with DILATED ky and kx in the index of x are multiplied by the dilation; with GROUPED the c are
+ * those of k's block, and dweight is 0 where c is not in k's group; with LOAD x is the output of a
+ * batch norm)
  *
  * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
  * long side is cut into splits of K_SPLIT pixels, counted by z; each split writes its fp32 partial
@@ -32,17 +33,18 @@
 DYNO_BUFFER_INOUT (Sums4, vec4, 16);
 
 uint tile_row, tile_column;
-uint pixel, pixel_end;  /* first of the K tile, and of the next split */
-int tap_at; /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
-ivec2 tap;              /* y and x of the tap in that window; NOWHERE: there is no such row */
+uint pixel, pixel_end;  /* first pixel of the K tile, and of the next split */
+/* chunk of x for this invocation's tap and channels in the window of y's pixel (0, 0) */
+int tap_at;
+ivec2 tap;              /* y and x of the tap in this window; NOWHERE: there is no such row */
 #if IMAGES
 uvec2 out_begin, out_end; /* pixels of y at which the tap is inside */
-uvec2 at;                 /* pixel of the K tile */
+uvec2 at;                 /* pixel of y of the K tile */
 uint image;               /* first image of the K tile */
 #else
 uvec3 walk[A_LOADS]; /* n, oy, ox of a row of A's tile */
 #ifdef LANES
-uvec3 walk_step; /* BK pixels */
+uvec3 walk_step; /* length of a K tile */
 #endif
 #endif
 
@@ -78,7 +80,7 @@ gemm_next ()
     }
 }
 
-/* The range of pixels along a side at which the tap is inside. */
+/* The range of pixels along a side of y, [result.x, result.y), at which the tap is inside of x. */
 uvec2
 out_range (int tap, uint size, uint out_size, uint stride)
 {
@@ -166,7 +168,7 @@ gemm_next_group ()
 #endif
 
 #if GROUPED
-uint store_group; /* group of the row last passed to gemm_row, in its block */
+uint store_group; /* group, within its block, of the row last passed to gemm_row */
 #endif
 
 bool
