@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The residual that is added to y, with ADDED, one of DYNO_ADDED_ID_* (modes.h): a tensor of y's
- * shape, or the output of a batch norm of such a tensor, computed in the loads from the statistics
+ * shape, or the output of a batch norm of such a tensor, computed after loading from the statistics
  * of the batch.  Include after lanes.glsl, batchnorm-push.h and the declaration of p. */
 #ifndef DYNO_BATCHNORM_ADDED_GLSL
 #define DYNO_BATCHNORM_ADDED_GLSL

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds up the groups' sums of every channel, partials (GROUPS, 2, C): dbeta (C) += sum dy, dgamma
  * (C) += sum dy * xhat; and their means over ROWS, sums (2, C), for the gradient of x.  Invocation
- * (i, j) takes channel i of 8 and every LOCAL_Y-th group, ROUNDS of them, which it loads at once.
- * The order of the sums is fixed. */
+ * (i, j) takes channel i of 8 and every LOCAL_Y-th group, ROUNDS groups in all, which it loads at
+ * once.  The order of the sums is fixed. */
 #include "types.glsl"
 #include "batchnorm-push.h"
 

@@ -4,8 +4,8 @@
  * updates the running statistics: running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance
  * unbiased; where either is not finite, the channel's running statistics stay unchanged, since one
  * outlier would affect every later validation.  Invocation (i, j) takes channel i of 8 and every
- * LOCAL_Y-th group, ROUNDS of them, which it loads at once, since memory latency dominates the
- * time.  The order of the sums is fixed.
+ * LOCAL_Y-th group, ROUNDS groups in all, which it loads at once, since memory latency dominates
+ * the time.  The order of the sums is fixed.
  *
  * With SUMS the groups come from a convolution's epilogue instead: sums of the distances to the
  * running mean, and of their squares (gemm-statistics.glsl); where the running mean is not finite,

@@ -18,7 +18,7 @@
 DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_column;
-uint image, first_y, first_x; /* of the tile being stored */
+uint image, first_y, first_x; /* position of the tile being stored */
 
 void
 put_weights ()

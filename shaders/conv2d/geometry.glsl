@@ -50,9 +50,9 @@ layout (constant_id = DYNO_CONV2D_ACCUMULATE) const uint ACCUMULATE = 0;
 layout (constant_id = DYNO_CONV2D_HAS_BIAS) const uint HAS_BIAS = 0;
 
 /* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K channels of y; where
- * there are several blocks, each consists of whole tiles; a tile's product is over its block only.  The weight is
- * [KH][KW][BLOCK_C][K]; within a block it is zero where an output and an input are of different
- * groups. */
+ * there are several blocks, each consists of whole tiles; a tile's product is over its block only.
+ * The weight is [KH][KW][BLOCK_C][K]; within a block it is zero where an output and an input are of
+ * different groups. */
 #ifndef GROUPED
 #define GROUPED 0
 #endif

@@ -27,7 +27,7 @@
 #include "strip.glsl"
 
 #define TAPS     (TAPS_H * TAPS_W)
-#define CHANNELS (SLICES * 16) /* of the patch */
+#define CHANNELS (SLICES * 16) /* channels of the patch */
 /* The weights of a tap lie as in memory: FLIP 0: rows are channels of the patch, FLIP 1: of the
  * target. */
 #if FLIP
@@ -49,7 +49,7 @@ uint tile_column;
 
 DYNO_BUFFER_IN (Bias4, vec4, 16);
 
-uvec3 place; /* of the tile being stored */
+uvec3 place; /* position of the tile being stored */
 
 #define WEIGHT_CHUNKS (TAPS * B_ROWS_OF_TAP * B_CHUNKS)
 #define WEIGHT_LOADS  ((WEIGHT_CHUNKS + LOCAL_X - 1) / LOCAL_X)

@@ -111,7 +111,7 @@ multiply_strip (uvec2 strip, uint slice)
       }
 }
 
-/* Adds the sums of the other shares to those of the first. */
+/* Adds the sums of the other shares to the sums of the first share. */
 void
 join_shares (uint share, uint slice)
 {

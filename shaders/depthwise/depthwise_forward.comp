@@ -13,7 +13,7 @@
  * share a block's channels.
  * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
  * pivot[c], and of their squares, in a fixed order, for the batch norm that follows
- * (gemm-statistics.glsl).  AFFINE=1: y goes through a batch norm (lib/affine.glsl).  NORM, with
+ * (gemm-statistics.glsl).  AFFINE=1: a batch norm is applied to y (lib/affine.glsl).  NORM, with
  * FLIP: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
 #include "depthwise.glsl"

@@ -3,7 +3,7 @@
  * types.glsl and attention-push.h.
  *
  * A workgroup of SUBGROUPS subgroups has OWN rows of one head of one sample (queries, or keys in
- * the pass of their gradients), 16 * FRAGMENTS of them a subgroup, and goes through the rows on the
+ * the pass of their gradients), 16 * FRAGMENTS rows per subgroup, and goes through the rows on the
  * other side, OTHERS at a time, in two tiles in shared memory.  Scores are fragments in registers.
  * The driver defines how a fragment's elements are distributed over a subgroup.  Therefore a value
  * per row or column is applied as a fragment too, loaded with a stride of 0; and weights, which are

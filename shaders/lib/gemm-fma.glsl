@@ -21,7 +21,8 @@ const uint stage = 0;
 uint stage = 0; /* first K of the tile that is stored or multiplied */
 #endif
 
-/* Stores a chunk that lies along K (TRANSPOSE) or along the row into a tile. */
+/* Store a chunk into a tile: PUT_ALONG_K a chunk that lies along K in memory, PUT_ALONG_LINE a
+ * chunk that lies along M or N. */
 #if HALF
 #define PUT_ALONG_K(tile, stride, chunk, k, line)                      \
   {                                                                    \

@@ -61,7 +61,7 @@ load_make (uint x, uint mean, uint factor, uint shift)
   y = max (y, load_least);
 #endif
 #if LOAD == DYNO_ACTIVATION_ID_RELU6
-  y = min (y, load_least + f16vec2 (6.0)); /* the bound is NaN where load_least is */
+  y = min (y, load_least + f16vec2 (6.0)); /* NaN too */
 #endif
   return packFloat2x16 (y);
 }

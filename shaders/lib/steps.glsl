@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a sequence that count: max (1, length / stride), at most all of them; all where
- * there are no lengths (LENGTHS not defined).  Include after types.glsl. */
+/* The number of steps of a sequence that count: max (1, length / stride), at most all steps; all
+ * steps where there are no lengths (LENGTHS not defined).  Include after types.glsl. */
 #ifndef DYNO_STEPS_GLSL
 #define DYNO_STEPS_GLSL
 #ifdef LENGTHS

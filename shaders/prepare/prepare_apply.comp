@@ -5,7 +5,7 @@
  * element).
  * FLIPS=1: a sample is mirrored at random, by its seed.  MAP=1, instead of FLIPS: pixels are read
  * at the places to which the sample's change maps them, with BILINEAR=1 interpolated between four
- * of them.
+ * pixels.
  * COLOUR=1: before FACTOR and OFFSET raw is changed by brightness, contrast, saturation and hue, in
  * this order, each clamped to the range of bytes or of an image of floats.
  * MIX=1: the sample before, prepared with its own changes, is mixed in by the shares and the box of

@@ -15,7 +15,7 @@
 #define DYNO_BATCH_NORM_REDUCE_ROWS_PER_GROUP 2
 /* for the two kernels that finish the reductions, the last three only for the forward pass; */
 #define DYNO_BATCH_NORM_COLLECT_ROWS           0
-#define DYNO_BATCH_NORM_COLLECT_CHANNELS       1 /* in memory */
+#define DYNO_BATCH_NORM_COLLECT_CHANNELS       1 /* channels in memory */
 #define DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP 2
 #define DYNO_BATCH_NORM_COLLECT_GROUPS         3
 #define DYNO_BATCH_NORM_FINISH_EPSILON         4

@@ -7,10 +7,10 @@
 /* constant_id of each; channels include pads.  With LANES the sizes are members of the push
  * constants instead. */
 #define DYNO_CONV2D_N          0
-#define DYNO_CONV2D_H          1  /* of x */
+#define DYNO_CONV2D_H          1  /* H, W and C are the size of x */
 #define DYNO_CONV2D_W          2
 #define DYNO_CONV2D_C          3
-#define DYNO_CONV2D_OH         4  /* of y */
+#define DYNO_CONV2D_OH         4  /* OH, OW and K are the size of y */
 #define DYNO_CONV2D_OW         5
 #define DYNO_CONV2D_K          6
 #define DYNO_CONV2D_KH         7
@@ -104,8 +104,8 @@ DYNO_STRUCT (DynoConv2dBiasPush)
 };
 DYNO_STRUCT_SIZE (DynoConv2dBiasPush, 32)
 
-/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i]; with AFFINE the
- * result goes through a batch norm, as in DynoConv2dPush */
+/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i]; with AFFINE a
+ * batch norm is applied to the result, as in DynoConv2dPush */
 DYNO_STRUCT (DynoConv2dJoinPush)
 {
   uint64_t source;

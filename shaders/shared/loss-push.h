@@ -43,7 +43,7 @@ DYNO_STRUCT (DynoPixelLossPush) {
   uint64_t logits;
   uint64_t targets;
   uint64_t gradient;
-  uint64_t parts;      /* by workgroup: sum of the weights of its pixels, number of these pixels */
+  uint64_t parts;      /* by workgroup: sum of the weights of its pixels that count, their number */
   uint64_t rows;       /* by workgroup: results in the layout of a row's results */
   uint64_t step_input; /* struct DynoStepInput */
   uint64_t scaler;     /* struct DynoScalerState */
