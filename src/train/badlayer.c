@@ -104,7 +104,8 @@ is_finite (const DynoTensor *tensor, const guint8 *bytes)
   return TRUE;
 }
 
-/* The values that a dispatch writes for later dispatches, including parameters' gradients. */
+/* Returns the next value that a dispatch writes for later dispatches, including parameters'
+ * gradients; NULL: there is none. */
 static const DynoTensor *
 next_output (const DynoDispatch *dispatch, guint *binding)
 {

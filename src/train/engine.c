@@ -604,7 +604,8 @@ dyno_engine_weigh_classes (DynoEngine *engine, DynoProgram *program, GError **er
   return weights && dyno_program_write_class_weights (program, weights, error);
 }
 
-/* Where this rank has no memory for them, no rank uses peers. */
+/* Lets the ranks write into each other's device memory; where this rank has planned no memory for
+ * its inbox, no rank does. */
 static gboolean
 use_peers (DynoEngine *engine, GError **error)
 {
@@ -662,7 +663,7 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
 
 /* --- start values ----------------------------------------------------------------------------- */
 
-/* The note for a file that names another normalisation than this run's, or none. */
+/* Warns where a weights file states no normalisation, or another than this run's. */
 static void
 warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
                        const DynoEngineWatch *watch)

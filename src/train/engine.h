@@ -29,20 +29,22 @@ struct _DynoEngine {
   /* A batch is processed in this many equal micro-batches; 1: as a whole.  Plan, graphs and loaders
    * are those of a micro-batch. */
   guint parts;
-  char *shrunk_for;     /* the problem that parts solve, until they are reported; or NULL */
+  char *shrunk_for;     /* the problem for which parts was raised, until it is reported; or NULL */
   DynoChoices *choices; /* NULL: not loaded yet, kernels by rule */
   DynoJobPlan plan;
   /* No data is loaded: the caller fills the training's input once, and it stays unchanged.  Set
-   * before the building. */
+   * before dyno_engine_build. */
   gboolean resident;
   DynoEnginePart training, validation; /* their builds share memory */
   DynoStartValues *start; /* computed while kernels compile, until dyno_engine_initialise */
   DynoSnapshot *snapshot; /* NULL: the plan has no room for one */
-  DynoComm *comm; /* of the job's ranks; NULL: one rank.  Set before the building, outlives it */
+  /* of the job's ranks; set before dyno_engine_build, outlives the engine; NULL: one rank */
+  DynoComm *comm;
   DynoExchange *exchange;            /* only with comm */
   guint64 slot_use[DYNO_PIPE_SLOTS]; /* shared by the pipes */
   DynoStepper *stepper;
-  /* For the validation, where best_metric is a metric of its predictions; else NULL. */
+  /* readback and figures: for the validation, where best_metric is a metric of its predictions;
+   * else NULL. */
   DynoReadback *readback;
   DynoFigures *figures;
   DynoMaskWatch *watch; /* for the validation, where the job watches its masks; else NULL */
@@ -68,14 +70,13 @@ DynoEngine *dyno_engine_open_split (DynoDevice *device, const DynoJob *job, Dyno
                                     const DynoEngineWatch *watch, GError **error);
 
 /* Sets a larger number of smaller micro-batches, which dyno_engine_build then uses; plans again.
- * problem: the reason, which is reported when they have been built; NULL: it was reported before.
- * Errors: those of dyno_job_plan. */
+ * problem: the reason, which dyno_engine_build reports; NULL: it was reported before.  Errors:
+ * those of dyno_job_plan. */
 gboolean dyno_engine_set_parts (DynoEngine *engine, guint parts, const GError *problem,
                                 GError **error);
 
 /* Raises the number of micro-batches until the plan fits, where it does not and the settings allow
- * that; plans again.  The change is reported when they have been built.  Errors: those of
- * dyno_job_plan. */
+ * that; plans again.  dyno_engine_build reports the change.  Errors: those of dyno_job_plan. */
 gboolean dyno_engine_shrink (DynoEngine *engine, GError **error);
 
 /* The number of micro-batches with which the engine needs less device memory, after this problem;
@@ -91,8 +92,8 @@ guint64 dyno_engine_count_micro (const DynoEngine *engine);
  * takes longer than it saves. */
 gboolean dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info);
 
-/* Loads what is known of the device's kernels; measures unknown ones for some seconds, where
- * dyno_engine_tunes; plans again with them. */
+/* Loads the stored measurements of the device's kernels; measures unknown kernels for some seconds,
+ * where dyno_engine_tunes; plans again with the chosen variants. */
 gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch,
                                GCancellable *cancellable, GError **error);
 
@@ -104,8 +105,8 @@ gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
                             GCancellable *cancellable, GError **error);
 
 /* Sets the start values: random ones by the job's seed, or those of a weights file.  watch receives
- * notes on tensors of the file that were not used or were replaced.  *batches_tracked is that of
- * the file. */
+ * notes on tensors of the file that were not used or were replaced.  *batches_tracked becomes that
+ * of the file, or 0. */
 gboolean dyno_engine_initialise (DynoEngine *engine, const DynoEngineWatch *watch,
                                  guint64 *batches_tracked, GError **error);
 

@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 n_samples;
   double loss; /* means */
-  /* means of the loss's metrics, then the figures' metrics; the rest is NaN */
+  /* means of the loss's metrics, then the figures' metrics; the remaining elements hold no
+   * metric */
   double metrics[DYNO_MAX_RUN_METRICS];
 } DynoEvaluation;
 
@@ -27,7 +28,7 @@ typedef struct {
   /* Each rank evaluates its share, and sums are over all ranks; NULL: there is one rank. */
   DynoComm *comm;
   guint64 seed;
-  guint64 most_batches; /* the loader's first ones are evaluated; 0: all, the last may be short */
+  guint64 most_batches; /* most batches to evaluate; 0: all, of which the last may be short */
   DynoEvaluateBegun begun;
   gpointer data;
 } DynoEvaluateParams;

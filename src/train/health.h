@@ -6,19 +6,19 @@
 
 G_BEGIN_DECLS
 
-/* A step's loss counts as bad when it is not finite, or exceeds the first loss and the guess this
- * many times. */
+/* A loss counts as bad when it is not finite, or exceeds this many times the larger of the first
+ * loss and the guess. */
 #define DYNO_HEALTH_TIMES 1000.0
 
 typedef struct {
   double guess;           /* loss of the best constant answer; 0: not known */
   double first;           /* first finite loss of this part of the run; 0: none yet */
-  double loss;            /* loss of the last step */
+  double loss;            /* loss of the last step; NaN: it was not finite */
   guint bad_row;          /* number of bad steps in a row */
-  guint lost_row;         /* number of these whose loss was not finite */
-  gboolean gradient;      /* TRUE: in the last of these the gradient was bad, but not the loss */
+  guint lost_row;         /* number of steps of bad_row whose loss was not finite */
+  gboolean gradient;      /* TRUE: in the last step the gradient was bad, but the loss was finite */
   guint idle_epochs;      /* number of epochs in a row without a loss better than the guess */
-  gboolean idle_reported; /* it was reported, once per run */
+  gboolean idle_reported; /* TRUE: it was reported that the run learns nothing */
 } DynoHealth;
 
 /* The loss of the best constant answer: the entropy of the classes (ln of their number where they
@@ -39,7 +39,7 @@ gboolean dyno_health_has_diverged (const DynoHealth *health, guint limit, guint6
                                    const char *advice, GError **error);
 
 /* Takes the mean training loss of an epoch, and the number of steps up to its end.  TRUE, once per
- * run: it has learned nothing for some epochs. */
+ * run: the run has learned nothing for some epochs. */
 gboolean dyno_health_take_epoch (DynoHealth *health, double loss, guint64 steps);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks that are watched.  Invariant: a batch is read back if fewer samples than are watched came
- * before it; submissions and retirements count samples alike. */
+/* Masks that are watched.  Invariant: a batch is read back if fewer than DYNO_MOST_WATCHED samples
+ * precede it; submissions and retirements count samples alike. */
 #include "maskwatch.h"
 #include "checked.h"
 #include "mask.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The class of each pixel of the first samples of a validation, for display during a run: see
  * watch_masks in job.h.  Only the batches with these samples are read back, by a copy submitted
- * after them, and nothing waits for the copy that does not wait for the batch too.  One thread, the
+ * after them, and the host waits for the copy only where it waits for the batch.  One thread, the
  * session's.  Private to the train layer. */
 #pragma once
 #include "event.h"
@@ -16,7 +16,8 @@ typedef struct _DynoMaskWatch DynoMaskWatch;
  * dyno_readback_new_watched. */
 DynoMaskWatch *dyno_mask_watch_new (DynoDevice *device, DynoBuild *build, DynoDataset *dataset,
                                     guint32 side, GError **error);
-void dyno_mask_watch_free (DynoMaskWatch *watch); /* while none is in flight; NULL: does nothing */
+/* To be called while no copy is in flight.  NULL: does nothing. */
+void dyno_mask_watch_free (DynoMaskWatch *watch);
 
 /* To be called when a validation begins. */
 void dyno_mask_watch_begin (DynoMaskWatch *watch);

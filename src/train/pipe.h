@@ -3,9 +3,8 @@
  * output is read when it has finished.
  *
  * Submitting waits only for the loader; retiring waits for the oldest submission.  With an
- * exchange, submitting first finishes the step that is being exchanged, after the upload of its own
- * batch was submitted.
- * One thread, the session's.  Private to the train layer. */
+ * exchange, submitting first finishes the step that is being exchanged, after it has submitted the
+ * upload of the new batch.  One thread, the session's.  Private to the train layer. */
 #pragma once
 #include "exchange.h"
 #include "readback.h"
@@ -22,7 +21,7 @@ typedef struct {
   struct DynoStepOutput output;
   double stage_us[3]; /* device time of forward, backward, optimizer; zeros where not measured */
   double upload_ms, host_copy_ms;
-  gint64 end_us; /* monotonic time at which it was seen to have finished */
+  gint64 end_us; /* monotonic time at which the host saw its end */
   guint slot;
   guint32 n_taken; /* number of samples in the batch */
 } DynoPipeResult;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Throughput: from the youngest entry that is a second old, or the one before the last where steps
+/* Throughput: from the youngest entry that is a second old, or from the last but one where steps
  * take longer. */
 #include "rate.h"
 

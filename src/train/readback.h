@@ -19,7 +19,8 @@ DynoReadback *dyno_readback_new (DynoDevice *device, DynoBuild *build, GError **
 /* The same for dyno_network_get_watched, which the graph must have; dyno_readback_get_mask reads
  * it. */
 DynoReadback *dyno_readback_new_watched (DynoDevice *device, DynoBuild *build, GError **error);
-void dyno_readback_free (DynoReadback *readback); /* while none is in flight; NULL: does nothing */
+/* To be called while no copy is in flight.  NULL: does nothing. */
+void dyno_readback_free (DynoReadback *readback);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoReadback, dyno_readback_free)
 
 /* Copies the results of the last submission of the slot; *timeline_value becomes the end of the
@@ -33,10 +34,11 @@ void dyno_readback_get_outputs (DynoReadback *readback, guint slot, guint32 row,
 gint32 dyno_readback_get_class (DynoReadback *readback, guint slot, guint32 row);
 const float *dyno_readback_get_values (DynoReadback *readback, guint slot, guint32 row);
 
-/* For a model of pixels: in evaluation the number of the batch's pixels with each pair of target
- * and class, [target][class]; in prediction, and for watched masks, the class of each pixel of a
- * sample, (H, W). */
+/* For a model of pixels in evaluation: the number of the batch's pixels with each pair of target
+ * and class, [target][class]. */
 const guint32 *dyno_readback_get_counts (DynoReadback *readback, guint slot);
+/* For a model of pixels in prediction, and for watched masks: the class of each pixel of a sample,
+ * (H, W). */
 const guint8 *dyno_readback_get_mask (DynoReadback *readback, guint slot, guint32 row);
 
 G_END_DECLS

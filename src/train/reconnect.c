@@ -4,7 +4,7 @@
  * are spent.
  *
  * Invariants:
- * - The session shows an ordinary pause: resuming tries at once, stopping stops.
+ * - The session shows an ordinary pause: resuming tries at once, and a stop ends the run.
  * - The loader tries again on its workers, so that this thread obeys a stop at any time.
  * - Tries are counted by tries.h. */
 #include "intl.h"

@@ -8,14 +8,14 @@
 
 struct _DynoRunLog {
   DynoRunFolder *dir;  /* NULL: nothing is written */
-  guint64 step, epoch; /* the log holds these rows already: nothing is reported twice */
+  guint64 step, epoch; /* last rows that the log holds: nothing is reported twice */
   gboolean plan_reported;
   guint64 plan_bytes; /* size of the plan that was reported last */
   gboolean folder_begun, settings_due;
   gboolean followed, follow_warned; /* other programs' logs were written; the last attempt failed */
   gboolean disk_warned;             /* metrics.csv could not be appended to */
   DynoLoaderStats loaded;           /* work of the training's loader up to the last reported step */
-  DynoRunFacts facts;               /* complete once the first step is near */
+  DynoRunFacts facts;               /* complete from dyno_run_report_facts on */
   guint64 vram_all_bytes;
   gint64 vram_asked_us; /* 0: never */
 };
@@ -246,7 +246,7 @@ write_curves (DynoRun *run)
                    problem->message);
 }
 
-/* Nothing depends on it: a failure is a note in the log. */
+/* Nothing depends on the diagnosis: a failure is only logged. */
 static void
 write_diagnosis (DynoRun *run)
 {
@@ -304,8 +304,8 @@ emit_facts (DynoRun *run)
   dyno_session_emit (run->session, event);
 }
 
-/* The rate over this run's steps so far; before the first, for a run that is resumed in its folder,
- * that of the run before. */
+/* The rate over this run's steps so far; before the first step of a run that is resumed in its
+ * folder, the rate in the folder's facts. */
 static DynoRunRate
 find_rate (const DynoRun *run)
 {

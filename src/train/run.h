@@ -23,7 +23,7 @@ typedef enum {
   DYNO_RUN_STOPPED, /* asked to save and end */
   DYNO_RUN_ENDED,   /* asked to end at once */
   DYNO_RUN_FAILED,  /* error set */
-  DYNO_RUN_RELEASE, /* paused, all is saved: the engine is to be freed meanwhile */
+  DYNO_RUN_RELEASE, /* paused, all is saved: the engine is to be freed during the pause */
 } DynoRunOutcome;
 
 typedef struct _DynoRunLog DynoRunLog;       /* report.c */
@@ -31,20 +31,20 @@ typedef struct _DynoRunSaving DynoRunSaving; /* savepolicy.c */
 
 /* Members belong to rankreport.c. */
 typedef struct {
-  DynoRankTimes *times;    /* on rank 0 of several; else NULL */
-  DynoRankReport *reports; /* with it: the ranks' hosts and devices */
+  DynoRankTimes *times;    /* on rank 0 of several ranks; else NULL */
+  DynoRankReport *reports; /* the ranks' hosts and devices; NULL where times is */
 } DynoRunRanks;
 
 /* Members belong to unreadable.c. */
 typedef struct {
   gboolean warned;
-  GPtrArray *names; /* char*, "sample: reason"; collected when an engine ends */
+  GPtrArray *names; /* char*, "sample: reason"; see dyno_run_collect_unreadable */
   guint64 n;
 } DynoRunUnreadable;
 
 typedef struct {
   DynoSession *session;
-  const DynoJob *job; /* the session's, as obeyed so far; engine->job: as adapted to the device */
+  const DynoJob *job; /* with the changes obeyed so far; engine->job is adapted to the device */
   DynoDataset *dataset;
   guint64 content_hash;
   DynoEngine *engine;
@@ -53,7 +53,7 @@ typedef struct {
   DynoRunLog *log;
   DynoRunSaving *saving;
   DynoTries tries;    /* attempts to reach the data set again */
-  gboolean recovered; /* from a lost device, which is done only once */
+  gboolean recovered; /* TRUE: from a lost device, which is possible only once */
   guint parts;        /* micro-batches of an earlier engine; see DynoEngine */
   guint64 batch_size; /* the engine's, once it was freed */
   DynoHealth health;
@@ -103,7 +103,7 @@ extern const DynoObserver dyno_run_row_writer;
 /* Opens the folder that the job names, if any.  Errors: those of dyno_run_folder_open. */
 gboolean dyno_run_open_folder (DynoRun *run, GError **error);
 void dyno_run_close_folder (DynoRun *run);
-/* Gives the names of the run's files; NULL: nothing is written. */
+/* The run's folder, which names its files; NULL: nothing is written. */
 DynoRunFolder *dyno_run_get_folder (const DynoRun *run);
 /* Begins the run's folder, if there is one and it has not begun: nothing in it changes before the
  * first step is done, or the run ends well without a step. */
@@ -127,33 +127,34 @@ void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 
 /* rankreport.c, for several ranks.  begin: exchanges the ranks' hosts and devices; then rank 0
- * reports how each rank uses its time.  take: adds a step's result, of step_ms.  skip: the next
- * step does not count.  describe: FALSE: there is one rank, or this is not rank 0.  end: fills
- * DONE. */
+ * reports how each rank uses its time.  take: adds the result of a step that took step_ms.  skip:
+ * leaves the next step out.  describe: fills the members of facts that concern ranks; FALSE: there
+ * is one rank, or this is not rank 0.  end: fills the DONE event. */
 gboolean dyno_run_begin_ranks (DynoRun *run, GError **error);
 void dyno_run_take_ranks (DynoRun *run, const DynoStepResult *result, double step_ms);
 void dyno_run_skip_ranks (DynoRun *run);
 gboolean dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts);
 void dyno_run_end_ranks (DynoRun *run, DynoEvent *done);
 
-/* runsensors.c.  Starts SENSORS events, with an engine; a second call only sets the memory of
- * another engine. */
+/* runsensors.c.  Starts to emit SENSORS events, once the run has an engine; a later call only
+ * reports the memory of a new engine. */
 void dyno_run_begin_sensors (DynoRun *run);
 void dyno_run_end_sensors (DynoRun *run);
 /* Asks the driver for the device's memory; returns the memory that all programs use (0: not
  * known). */
 guint64 dyno_run_ask_memory (DynoRun *run);
-/* The run holds no device memory any more. */
+/* Reports to the sensors that the run holds no device memory any more. */
 void dyno_run_clear_memory (DynoRun *run);
 
-/* unreadable.c.  Warns of the first sample that could not be read; and collects count and names,
- * before an engine is freed. */
+/* unreadable.c.  Warns, once, of the first sample that could not be read. */
 void dyno_run_warn_unreadable (DynoRun *run);
+/* Collects count and names of the samples that could not be read; to be called before an engine is
+ * freed. */
 void dyno_run_collect_unreadable (DynoRun *run);
-/* Shares the names and the count between all ranks; collective.  Does nothing where there is one
- * rank. */
+/* Shares names and count of the unreadable samples between all ranks; collective.  Does nothing
+ * where there is one rank. */
 gboolean dyno_run_share_unreadable (DynoRun *run, GError **error);
-/* Fills DONE, after all were collected. */
+/* Fills the DONE event, after dyno_run_collect_unreadable. */
 void dyno_run_end_unreadable (DynoRun *run, DynoEvent *done);
 
 /* savepolicy.c: checkpoints, the best weights, and when they are saved.  To be freed before the
@@ -161,8 +162,8 @@ void dyno_run_end_unreadable (DynoRun *run, DynoEvent *done);
 DynoRunSaving *dyno_run_saving_new (void);
 void dyno_run_saving_free (DynoRunSaving *saving);
 
-/* The checkpoint that this run began with, or the last one that was saved when saving ended; NULL:
- * none yet. */
+/* The checkpoint with which this run began, or which dyno_run_end_saving took over; NULL: none
+ * yet. */
 void dyno_run_set_checkpoint (DynoRun *run, const char *checkpoint);
 const char *dyno_run_get_checkpoint (const DynoRun *run);
 /* TRUE: a checkpoint was saved since saving began. */
@@ -173,7 +174,8 @@ gboolean dyno_run_has_saved (const DynoRun *run);
 void dyno_run_begin_saving (DynoRun *run);
 void dyno_run_end_saving (DynoRun *run);
 
-/* Requests a checkpoint as soon as there is room; and whether a request is pending. */
+/* Requests a checkpoint, which is taken as soon as there is room; _is_save_asked returns whether a
+ * request is pending. */
 void dyno_run_ask_save (DynoRun *run);
 gboolean dyno_run_is_save_asked (const DynoRun *run);
 /* TRUE: a checkpoint was requested, or its time has come, and there is room for it.  step: updates
@@ -209,8 +211,8 @@ gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **err
 /* Copies adopted weights to the run's folder, where they are not in it.  Errors: OUTPUT. */
 gboolean dyno_run_place_best (DynoRun *run, GError **error);
 
-/* Writes the weights to the run's folder, and to the other path that was requested; last: also
- * those on the device.  Errors: OUTPUT, DIVERGED, the device's. */
+/* Writes the best weights to the run's folder and to the job's weights_out, where there are any;
+ * last: also the last weights, which are on the device.  Errors: OUTPUT, DIVERGED, the device's. */
 gboolean dyno_run_save_weights (DynoRun *run, gboolean last, GError **error);
 
 G_END_DECLS

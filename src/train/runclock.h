@@ -41,7 +41,8 @@ void dyno_run_clock_end_preparation (DynoRunClock *clock, gint64 began_us);
 void dyno_run_clock_add_preparation (DynoRunClock *clock, double seconds);
 double dyno_run_clock_get_preparation (const DynoRunClock *clock);
 
-/* Steps follow each other from now on; the next step is a first step (rate.h). */
+/* Begins to measure steps: time before this call belongs to no step, and the next step is a first
+ * step (rate.h). */
 void dyno_run_clock_begin_steps (DynoRunClock *clock);
 
 typedef struct {

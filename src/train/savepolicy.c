@@ -6,9 +6,9 @@
  *   submitted since.
  * - A state whose loss is not finite, or has grown beyond the limit (health.h), is never saved and
  *   never the best.
- * - weights.safetensors are the best by validation (the metric that selects, then the loss; only
- *   the loss where none does) from the first validation on; the last ones are beside them.
- *   Without validation the last are the only ones. */
+ * - From the first validation on, weights.safetensors holds the best weights by validation (by the
+ *   selecting metric, then the loss; only by the loss where no metric selects), and another file
+ *   the last weights.  Without validation it holds the last weights. */
 #include "run.h"
 #include "intl.h"
 #include "base-error.h"
@@ -157,8 +157,8 @@ dyno_run_save_is_due (DynoRun *run, guint64 step)
 
   if (!dyno_run_get_folder (run) || run->saving->armed || run->health.bad_row > 0)
     return FALSE;
-  /* The interval alone saves no state that is saved already, such as the initial state of the
-   * run. */
+  /* The interval by itself does not save a state that is saved already, such as the run's initial
+   * state. */
   if (!run->saving->due && minutes > 0 && step > run->saving->armed_step
       && (double) (dyno_run_clock_now (&run->clock) - run->saving->saved_us) >= minutes * 60e6)
     run->saving->due = TRUE;
@@ -180,7 +180,7 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
     return TRUE;
   if (!dyno_saver_check (run->saving->saver, error))
     return FALSE;
-  /* To be done first: it removes unfinished files, and the saver may not have one yet. */
+  /* Beginning the folder removes unfinished files, so it comes before the saver writes one. */
   if (run->position.step > 0)
     dyno_run_begin_folder (run);
   if (!best && !dyno_saver_has_room (run->saving->saver))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer's thread.  Invariants:
- * - lock guards everything below it in the struct; it is held over no read and no write.
+ * - lock guards everything below it in the struct; it is not held while a state is read back or
+ *   written.
  * - A snapshot is overwritten only while nobody reads it, and a state that waits in it is dropped
  *   only for a better one.
  * - Weights are written before the checkpoint that names them the best: the file beside a

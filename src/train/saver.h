@@ -5,9 +5,8 @@
  * A save has two halves.  _take fixes the state after all submitted steps; _commit gives it a
  * position, once the results of these steps are known, and passes both to the thread.  While one
  * save is being written, the next may wait in the snapshot; further ones have to be requested again
- * later.
- * Only the session's thread calls these functions; told is called on the writer's thread.  Private
- * to the train layer. */
+ * later.  Only the session's thread calls these functions; reported is called on the writer's
+ * thread.  Private to the train layer. */
 #pragma once
 #include "checkpoint.h"
 
@@ -15,7 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSaver DynoSaver;
 
-/* Called on the writer's thread after each write.  path: the file; problem NULL: it was written. */
+/* Called on the writer's thread after each write, and after a failed read-back.  path: the file;
+ * problem NULL: it was written. */
 typedef void (*DynoSaverReport) (const char *path, gboolean best, const GError *problem,
                                  gpointer data);
 
@@ -54,11 +54,12 @@ void dyno_saver_flush (DynoSaver *saver);
  * continue. */
 gboolean dyno_saver_check (DynoSaver *saver, GError **error);
 
-/* After a flush: whether a checkpoint was written, and the best weights where they are not in a
- * file (NULL: they are in a file, or there are none). */
+/* After a flush: whether a checkpoint was written. */
 gboolean dyno_saver_has_saved (DynoSaver *saver);
 /* TRUE: a checkpoint was written, and the last one has this position. */
 gboolean dyno_saver_holds (DynoSaver *saver, const DynoPosition *position);
+/* After a flush: the best weights where they are in no file; NULL: they are in a file, or there are
+ * none. */
 const DynoWeights *dyno_saver_get_best (DynoSaver *saver);
 
 G_END_DECLS

@@ -29,7 +29,7 @@ typedef struct {
    * NULL. */
   gboolean (*follow) (const char *folder, const DynoJob *job, DynoMetrics *metrics, gboolean first,
                       GError **error);
-  /* Called last, for such a run: writes what limited it, from the folder's content.  Or NULL. */
+  /* Called after write_curves: writes what limited the run, from the folder's content.  Or NULL. */
   gboolean (*write_diagnosis) (const char *folder, GError **error);
 } DynoRunWriter;
 
@@ -51,7 +51,7 @@ void dyno_session_set_device (DynoSession *session, DynoDevice *device);
  * own; to be called before _start.  A communicator of one rank has no effect.  Only rank 0 reads
  * the job's start files and writes its results: the jobs of the other ranks lose the names of files
  * and folders.  Only rank 0 takes commands, except for stopping and checkpoints, which any rank's
- * session takes.  A rank that fails ends all. */
+ * session takes.  A rank that fails ends all ranks. */
 void dyno_session_set_comm (DynoSession *session, DynoComm *comm);
 
 /* writer is static; to be called before _start.  Without a writer the folder holds only the
@@ -78,7 +78,7 @@ void dyno_session_start (DynoSession *session);
 void dyno_session_pause (DynoSession *session);
 /* Pauses, also where the run is paused already: saves a checkpoint, then frees the device and its
  * memory.  Resuming prepares again and continues with bit-identical results.  RELEASED is emitted
- * when this was done; where saving is not possible it is an ordinary pause, with a warning. */
+ * after that; where saving is not possible the run is only paused, with a warning. */
 void dyno_session_release (DynoSession *session);
 void dyno_session_resume (DynoSession *session);
 /* Finishes the step in flight, saves, ends.  A second call, or now = TRUE, ends without saving. */

@@ -239,7 +239,8 @@ recover (DynoRun *run, GError **problem)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* The facts in the checkpoint's folder have the run's number of ranks. */
+/* Warns where another number of ranks than in the facts beside the checkpoint changes the number of
+ * samples in a step. */
 static void
 warn_of_ranks (DynoRun *run, const char *checkpoint)
 {
@@ -637,7 +638,7 @@ dyno_session_run (gpointer data)
     }
   take_stop (&run, &outcome, &problem);
   abort_ranks (&run, outcome, problem);
-  /* Reported at once: mpirun does not wait for the curves. */
+  /* A failure of the ranks is reported at once: mpirun does not wait for the curves. */
   ranks_failed = problem && problem->domain == DYNO_COMM_ERROR;
   if (ranks_failed)
     report_problem (&run, problem);

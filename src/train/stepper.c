@@ -23,8 +23,8 @@ struct _DynoStepper {
   DynoStepResult sum;                    /* sums of the step that is being retired */
   guint n_begun;                         /* batches of a step that was not submitted completely */
   DynoRankStep *ranks;                   /* of the last result; NULL: this is the only rank */
-  gint64 others_us;                      /* of waiting for the other ranks since the last result */
-  gint64 exposed_us, sum_us;             /* totals of the exchange, up to the last result */
+  gint64 others_us;          /* time of waiting for the other ranks since the last result */
+  gint64 exposed_us, sum_us; /* totals of the exchange, up to the last result */
 };
 
 DynoStepper *

@@ -28,8 +28,8 @@ typedef struct {
   double upload_ms, host_copy_ms, stage_ms[3];
   double wait_ms; /* time of waiting for the loader since the result before */
   gint64 end_us;
-  const DynoRankStep *ranks; /* of several: one each, until the stepper's next call; else NULL */
-} DynoStepResult;            /* of several ranks: sums over all ranks, times of this one */
+  const DynoRankStep *ranks; /* of each rank, until the stepper's next call; NULL: one rank */
+} DynoStepResult;            /* with several ranks: sums over all of them, times of this rank */
 
 typedef struct _DynoStepper DynoStepper;
 
@@ -44,8 +44,8 @@ void dyno_stepper_set_comm (DynoStepper *stepper, DynoComm *comm, guint turn);
 void dyno_stepper_add_wait (DynoStepper *stepper, gint64 wait_us);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStepper, dyno_stepper_free)
 
-/* Submits a step, then waits for the step before; *has_result: whether there was one.  soft cancels
- * only the wait for the first batch, before any part of the step has run: after
+/* Submits a step, then waits for the step before; *has_result: whether *result holds its result.
+ * soft cancels only the wait for the first batch, before any part of the step has run: after
  * G_IO_ERROR_CANCELLED everything is unchanged, and drain returns the result of the step before.
  * hard cancels any wait for the loader.  With a communicator soft has no effect, and hard also
  * cancels the wait for the other ranks, which then fail. */

@@ -12,17 +12,17 @@
 #include <math.h>
 #include <string.h>
 
-#define BAD_STEPS_AMP  10 /* in a row with a bad loss: the run has diverged */
+#define BAD_STEPS_AMP  10 /* bad steps in a row after which the run has diverged */
 #define BAD_STEPS_FP32 5  /* the same, where no loss scale can help */
 #define BAD_STEPS_LAST 3  /* the same, at the end of a run */
 
-#define RANKS_PAUSE_US (G_USEC_PER_SEC / 10) /* in a pause, ranks check for its end so often */
+#define RANKS_PAUSE_US (G_USEC_PER_SEC / 10) /* interval of checks for the end of a pause */
 
 typedef struct {
   DynoRun *run;
   guint64 steps_per_epoch;
   guint64 last_step;          /* last step of this epoch: steps_per_epoch, unless it ends early */
-  guint64 validation_batches; /* most of this epoch; 0: all */
+  guint64 validation_batches; /* most batches of this epoch's validation; 0: all */
   guint64 step, epoch_step;   /* submitted so far: ahead of the position by the steps in flight */
   gboolean validation_begun;  /* the validation's loader decodes */
 } Loop;
@@ -63,9 +63,9 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
 
   p->step = r->order.step + 1;
   p->epoch_step++;
-  if (!r->overflow) /* else the running statistics are as if these had not been */
+  if (!r->overflow) /* an overflow leaves the running statistics unchanged */
     p->batches_tracked += r->order.batches;
-  /* A single outlier would dominate the epoch's mean. */
+  /* A loss that is not finite would spoil the epoch's mean. */
   if (!r->nonfinite_loss && isfinite (r->loss_sum))
     {
       p->epoch_samples += r->n_samples;
@@ -96,7 +96,7 @@ drain (Loop *loop, GError **error)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-/* See schedule.h; the number of updates that ends a run counts from the run's first update. */
+/* See schedule.h; the job's max_steps counts from the run's first update. */
 static double
 find_rate (const Loop *loop, const DynoSettings *s)
 {
@@ -123,9 +123,9 @@ report_rate_change (const Loop *loop, const DynoSettings *before)
     dyno_run_warn (loop->run, "%s", change);
 }
 
-/* Takes over a job of the session, and its reference.  The engine's settings follow the differences
- * from the job obeyed so far, each in the way that the table defines; settings that the engine
- * adapted stay. */
+/* Takes over a job of the session, and the caller's reference to it.  The engine's settings follow
+ * the differences from the job obeyed so far, each in the way that the table defines; settings that
+ * the engine adapted stay. */
 static void
 follow_job (Loop *loop, const DynoJob *job)
 {
@@ -321,8 +321,8 @@ next_order (const Loop *loop)
 
 /* When a checkpoint is due, takes the state after the submitted steps.  Without a snapshot this
  * waits, which does not count as time of a step.  With several ranks, the rank that saves takes the
- * last result here, the others after they have submitted their next step; no other sum may be in
- * between. */
+ * last result here, the others after they have submitted their next step; no other sum over the
+ * ranks may be in between. */
 static gboolean
 save_if_due (Loop *loop, GError **error)
 {
@@ -383,7 +383,7 @@ static DynoRunOutcome
 reconnect (Loop *loop, DynoRunRestart restart, GError *problem, GError **error)
 {
   if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE)
-      || loop->run->session->comm) /* the others are in the middle of a step */
+      || loop->run->session->comm) /* the other ranks are in the middle of a step */
     {
       g_propagate_error (error, g_error_copy (problem));
       return DYNO_RUN_FAILED;
@@ -419,7 +419,7 @@ run_steps (Loop *loop, GError **error)
       if (has_result && !take_result (loop, &result, error))
         return DYNO_RUN_FAILED;
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED) && session->comm)
-        return DYNO_RUN_ENDED; /* the others are in the middle of this step */
+        return DYNO_RUN_ENDED; /* the other ranks are in the middle of this step */
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         continue; /* a stop, which obey handles */
       if (!ran
@@ -511,7 +511,8 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
       dyno_run_clock_take_epoch_rate (&run->clock, p->epoch_samples, p->epoch_seconds);
 }
 
-/* Warns once until it has passed; not where the training loss already shows the problem. */
+/* Warns of a validation loss that is not finite, once until it is finite again; not where the
+ * training loss already shows the problem. */
 static void
 check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples that could not be read in a run: the first is reported at once, all are counted and named
- * at the end.  Invariants: a sample counts once, however often it was due; a lost device loses no
- * count. */
+/* Samples that could not be read in a run: the first is reported at once, all are counted, and up
+ * to MAX_NAMED are named, at the end.  Invariants: a sample counts once, however often it was due;
+ * a lost device loses no count. */
 #include "intl.h"
 #include "ranks.h"
 #include "run.h"

@@ -5,7 +5,8 @@
  * Invariants:
  * - A slot of the program is written only after the last computing that reads it (by its
  *   timeline_value); the computing waits for the copy's timeline_value.
- * - A batch of the loader is held until its copy has ended; at most one for each program slot.
+ * - When pinned, a batch of the loader is held until its copy has ended, at most one for each
+ *   program slot; else it is released as soon as it is staged.
  * - All fields of a batch that the network reads travel together, from one block of memory. */
 #include "uploader.h"
 #include "checked.h"
@@ -18,7 +19,7 @@ struct _DynoUploader {
   DynoDevice *device;
   DynoLoader *loader;
   gboolean pinned;
-  guint n_loader_slots; /* slots with page-locked memory of their own; 0 when pinned */
+  guint n_loader_slots; /* slots with page-locked memory of their own; 0 when not pinned */
   guint n_program_slots;
   DynoUploadPlan plan;
   DynoTensor *tensors[DYNO_SCHEMA_MAX_FIELDS]; /* by field; NULL: the network does not read it */

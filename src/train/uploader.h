@@ -36,7 +36,8 @@ gboolean dyno_uploader_next (DynoUploader *uploader, guint slot, guint64 after,
 
 /* To be called when the slot's copy has ended, because its computing has: gives the batch back to
  * the loader.  Returns the device time of the copy in milliseconds, 0 where the device cannot
- * measure it.  *host_ms, or NULL: time of the thread's own copy before it; 0 when pinned. */
+ * measure it.  *host_ms, or NULL: time of the host's copy into page-locked memory before it; 0 when
+ * pinned. */
 double dyno_uploader_reclaim (DynoUploader *uploader, guint slot, double *host_ms);
 
 /* The largest number of prefetched batches to which a live change can set the loader. */

@@ -41,7 +41,7 @@ get_areas (const Ranked *ranked, guint n, double *roc_auc, double *average_preci
         of_class += ranked[end].is_class;
       of_others = end - i - of_class;
       /* Number of pairs of a sample of the class and another sample in which the first is more
-       * probable. */
+       * probable; a tie counts as half a pair. */
       pairs += of_class * (n_others - others - of_others / 2);
       classes += of_class;
       others += of_others;

@@ -4,8 +4,8 @@
  * its samples.
  *
  * Invariants:
- * - Batch n uses slot n modulo the slots, and is collected before that slot is used again: so the
- *   staging of a free slot is read by nothing.
+ * - Batch n uses slot n modulo DYNO_FEEDER_SLOTS, and is collected before that slot is used again:
+ *   so no submission reads the staging of a free slot.
  * - Rows after the samples of a batch hold older samples; the program's n_valid excludes them. */
 #include "feeder.h"
 #include "checked.h"
@@ -18,7 +18,7 @@ G_STATIC_ASSERT (DYNO_FEEDER_SLOTS == DYNO_PIPE_SLOTS);
 struct _DynoFeeder {
   DynoPredictor *predictor;
   DynoUploadPlan plans[DYNO_PREDICTOR_MOST_BUILDS]; /* the first plan's staging is the largest */
-  int input, length;                                /* by field; length -1: none is read */
+  int input, length; /* indices of the fields; length -1: there is none */
   DynoBuffer *staging[DYNO_FEEDER_SLOTS];
   DynoCommand *copies[DYNO_PREDICTOR_MOST_BUILDS][DYNO_FEEDER_SLOTS];
   guint64 ends[DYNO_FEEDER_SLOTS]; /* timeline values of the batches in flight */
@@ -119,7 +119,7 @@ stage (DynoFeeder *f, guint build, guint slot, gconstpointer const *samples, con
     memcpy (staging + layout->offset[f->length], lengths, n * sizeof *lengths);
 }
 
-/* After a failure: no submission may still read the slot when it is used again. */
+/* After a failure: waits until no submission reads the slot any more. */
 static void
 settle (DynoFeeder *f, guint slot, guint64 upload)
 {

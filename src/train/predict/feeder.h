@@ -2,7 +2,7 @@
 /* Predicts samples that the caller prepared, in batches and without a data set, for a service.
  *
  * Two batches may be in flight: one is copied to the device while the other is computed.  Nothing
- * is allocated or compiled after _new.  Programs for some smaller batches share its weights, so
+ * is allocated or compiled after _new.  Programs for some smaller batch sizes share the weights, so
  * that a few samples take less time than a whole batch.  One thread at a time, which need not be
  * the thread that made the feeder. */
 #pragma once
@@ -29,7 +29,7 @@ const char *dyno_feeder_get_device (DynoFeeder *feeder);
 const DynoBatchField *dyno_feeder_get_input (DynoFeeder *feeder);
 
 /* Submits samples[0..n), 1 <= n <= batch, each of the input field's size, which are copied before
- * it returns.  lengths: valid steps of each sample of a variable field, else NULL.  Fewer than
+ * this returns.  lengths: valid steps of each sample of a variable field, else NULL.  Fewer than
  * DYNO_FEEDER_SLOTS batches are in flight.  Errors: those of submitting. */
 gboolean dyno_feeder_submit (DynoFeeder *feeder, gconstpointer const *samples,
                              const gint32 *lengths, guint32 n, GError **error);

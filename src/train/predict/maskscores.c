@@ -18,7 +18,7 @@ typedef struct {
   GArray *ious;           /* double, n_outputs of each sample */
   GByteArray *scratch;
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
-  const guint8 *mask; /* the one of the fields that holds the mask */
+  const guint8 *mask; /* the field that holds the true mask */
 } Measuring;
 
 /* Counts the pixels of a sample; returns the number of ignored pixels. */
@@ -51,7 +51,7 @@ share (const DynoClassCounts *counts)
   return all > 0 ? (double) right / (double) all : (double) NAN;
 }
 
-/* A sample without counted pixels is neither good nor bad. */
+/* Inserts the sample into the worst samples; a sample without counted pixels is left out. */
 static void
 keep_worst (DynoMaskScores *s, const DynoMaskScored *one, guint most)
 {
@@ -143,7 +143,7 @@ dyno_mask_scores_free (DynoMaskScores *scores)
   g_free (scores);
 }
 
-/* Memory for the fields of a sample. */
+/* Allocates memory for the fields of a sample. */
 static void
 init_fields (Measuring *m, const DynoDatasetInfo *data)
 {

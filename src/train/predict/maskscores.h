@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores of predicted masks where the truth is known: pixels of each pair of true and predicted
- * class, from which accuracy, IoU and Dice follow; and the samples with the lowest mean IoU. */
+/* Scores of predicted masks where the truth is known: the number of pixels for each pair of true
+ * and predicted class, from which accuracy, IoU and Dice follow; and the samples with the lowest
+ * mean IoU. */
 #pragma once
 #include "predictor.h"
 #include "truthsums.h"
@@ -8,8 +9,8 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint64 index;   /* index of the sample in the data set */
-  double iou;      /* mean over the classes in its mask or its prediction; NaN: no pixel counts */
+  guint64 index; /* index of the sample in the data set */
+  double iou; /* mean over the classes in the sample's mask or prediction; NaN: no pixel counts */
   double accuracy; /* share of the counted pixels that are right; NaN: none counts */
   guint64 n_ignored;
 } DynoMaskScored;
@@ -19,7 +20,7 @@ typedef struct {
   guint64 n_samples, n_unreadable;
   guint64 n_ignored;      /* pixels that do not count */
   guint64 *confusion;     /* [truth][predicted] */
-  DynoClassCounts counts; /* its sums and its diagonal, in pixels */
+  DynoClassCounts counts; /* row and column sums of confusion, and its diagonal */
   GArray *samples;        /* DynoMaskScored: all that could be read, in the order of processing */
   double *ious;  /* n_outputs per sample: NaN where a class is neither in the mask nor predicted */
   GArray *worst; /* DynoMaskScored, the worst first */

@@ -16,7 +16,7 @@ struct _DynoPredictor {
   DynoWeightsInfo *info;
   DynoDevice *device;
   DynoChoices *choices;
-  guint n_builds; /* more than one for a feeder; they share weights and memory */
+  guint n_builds; /* more than one only for a feeder; the builds share weights and memory */
   guint32 batches[DYNO_PREDICTOR_MOST_BUILDS]; /* largest first */
   DynoBuild *builds[DYNO_PREDICTOR_MOST_BUILDS];
   DynoReadback *readbacks[DYNO_PREDICTOR_MOST_BUILDS];

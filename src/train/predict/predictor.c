@@ -41,7 +41,7 @@ static void G_GNUC_PRINTF (2, 3) note (GPtrArray *notes, const char *format, ...
 
 /* --- facts that the file does not hold -------------------------------------------------------- */
 
-/* Adds the facts about its values for which a model is made, where the file has none. */
+/* Takes number, names and units of the values from the model, where the file does not have them. */
 static void
 complete_values (DynoWeightsInfo *info, const DynoModel *model)
 {
@@ -120,7 +120,8 @@ check_kind (const DynoBatchField *input, const DynoBatchField *theirs, const cha
                     channels);
 }
 
-/* The field of the data set, at the size and normalisation with which the weights were trained. */
+/* Takes the input from the data set where the file does not describe it, checks that both agree,
+ * and sets the size at which samples are read. */
 static gboolean
 complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **error)
 {
@@ -392,7 +393,7 @@ load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrAr
                                            (const float *const *) weights->values, error);
 }
 
-/* The truth is not known for samples that came without labels. */
+/* Adds the notes of a data set without labels. */
 static void
 note_data (DynoPredictor *p, GPtrArray *notes)
 {
@@ -403,7 +404,7 @@ note_data (DynoPredictor *p, GPtrArray *notes)
       || dyno_schema_find_role (&data->schema, DYNO_FIELD_TARGET))
     return;
   theirs = dyno_dataset_list_notes (p->dataset, NULL, NULL);
-  /* The caller that predicts lists the files that are left out. */
+  /* The first note is on unreadable files, which the caller lists itself. */
   for (guint i = data->n_unreadable > 0 ? 1 : 0; theirs[i]; i++)
     g_ptr_array_add (notes, g_strdup (theirs[i]));
 }
@@ -621,7 +622,7 @@ retire (Run *run, GError **error)
   return TRUE;
 }
 
-/* n_valid 0: there are no more samples. */
+/* *n_valid becomes 0 where there are no more samples. */
 static gboolean
 submit (Run *run, guint32 *n_valid, GCancellable *cancellable, GError **error)
 {

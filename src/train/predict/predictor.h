@@ -25,11 +25,11 @@ typedef struct {
 
 /* Opens the data set that weights are to predict, in their input format:
  * dyno_dataset_open_unlabelled of paths with the input that the file describes.  Errors: those of
- * opening both; CHECKPOINT. */
+ * opening the file and the data set; CHECKPOINT. */
 DynoDataset *dyno_predictor_open_data (const char *weights, const char *const *paths,
                                        GCancellable *cancellable, GError **error);
 
-/* The same for a DATA whose truth is known: dyno_dataset_open. */
+/* The same for a data set whose truth is known: dyno_dataset_open. */
 DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *location,
                                            const DynoDatasetParams *params,
                                            GCancellable *cancellable, GError **error);
@@ -56,11 +56,11 @@ void dyno_predictor_get_mask_size (DynoPredictor *predictor, guint32 *width, gui
 
 typedef struct {
   guint64 index;       /* index of the sample in the data set */
-  const char *problem; /* the reason why it could not be read; NULL: the other members are set */
+  const char *problem; /* why the sample could not be read; NULL: the other members are set */
   const float *logits; /* n_outputs of the network; values are in the data's unit */
   const float *shares; /* n_outputs probabilities; NULL: the outputs are values or pixels */
-  /* the class of each pixel, of the size of dyno_predictor_get_mask_size, and logits is NULL; NULL:
-   * the weights have one answer for a sample */
+  /* the class of each pixel, at the size of dyno_predictor_get_mask_size (logits is then NULL);
+   * NULL: the weights have one answer for a sample */
   const guint8 *mask;
 } DynoPrediction;
 

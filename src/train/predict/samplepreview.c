@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader makes one batch of the samples, and the prepare kernels run by themselves: the
- * pictures show what a run's first layer reads. */
+/* The loader makes one batch of the samples, and only the prepare kernels run: the pictures show
+ * what a run's first layer reads. */
 #include "samplepreview.h"
 #include "augment.h"
 #include "build.h"

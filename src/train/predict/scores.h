@@ -33,7 +33,7 @@ typedef struct {
   /* classes */
   guint64 n_correct, n_correct_5;
   guint64 *confusion;     /* [truth][predicted] */
-  DynoClassCounts counts; /* its sums and its diagonal */
+  DynoClassCounts counts; /* row and column sums of confusion, and its diagonal */
   DynoValueSums values;
   GArray *samples; /* DynoScored: all samples that could be read, in the order of processing */
   /* float: probabilities, or values, n_outputs of each sample; NULL: there were more than
@@ -58,7 +58,8 @@ double dyno_scores_get_loss (const DynoScores *scores);
 double dyno_scores_get_precision (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_recall (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_f1 (const DynoScores *scores, guint32 class_id);
-guint64 dyno_scores_get_support (const DynoScores *scores, guint32 class_id); /* its samples */
+/* The number of samples of a class. */
+guint64 dyno_scores_get_support (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_r2 (const DynoScores *scores, guint32 value);
 
 G_END_DECLS

@@ -53,8 +53,8 @@ void dyno_class_counts_get_means (const DynoClassCounts *counts, DynoClassMeans 
 typedef struct {
   guint32 n;
   guint64 n_samples;
-  /* sums of errors, of their squares, of the truth and of its squares; in one block that begins at
-   * `absolute` */
+  /* sums of absolute errors, of squared errors, of the truth and of its squares; in one block that
+   * begins at `absolute` */
   double *absolute, *square, *truth, *truth_square;
 } DynoValueSums;
 

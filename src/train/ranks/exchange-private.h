@@ -27,8 +27,8 @@ struct _DynoExchange {
   DynoBuffer *staging;
   GArray *shares; /* Share */
   guint64 *ends;  /* timeline values of the pieces */
-  /* with conversion on the device; else NULL */
-  DynoBuffer *halves;   /* of all gradients, in their order */
+  /* the next three members: only with conversion on the device, else NULL */
+  DynoBuffer *halves;   /* all gradients in fp16 */
   GPtrArray *packs;     /* DynoCommand, one for each piece */
   DynoCommand *unpack;  /* for all gradients */
   DynoCommand *restore; /* sets the running statistics back; NULL: there are none */

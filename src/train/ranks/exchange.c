@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The exchange.  Invariants:
  * - All ranks sum the same buckets in the same order, which follows from the parameters.
- * - Nothing is allocated or recorded after dyno_exchange_new.
+ * - Nothing is allocated or recorded after the first step has begun.
  * - The host waits for this device's own copies, which always end, and for sums, which end or fail;
  *   nothing is submitted that waits for another rank.
  * - A failure on this rank is sent to the others before this rank waits for any of them.
@@ -20,7 +20,7 @@
 
 typedef DynoExchangeShare Share;
 
-/* interval at which a stop at once is checked */
+/* interval at which a wait for other ranks checks for a stop */
 #define TICK_US (G_USEC_PER_SEC / 10)
 
 /* limits of dyno_exchange_watchdog_ms */
@@ -28,7 +28,8 @@ typedef DynoExchangeShare Share;
 #define HANG_MOST_MS  60000
 #define HANG_FACTOR   8
 
-/* Times of a step: the first bucket and the last bucket are final, all is summed. */
+/* Times in a step at which the first bucket is final, the last bucket is final, and all sums are
+ * complete. */
 typedef struct {
   gint64 first_us, backward_us, end_us;
 } Moments;
@@ -237,7 +238,7 @@ dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, gboolean
   return TRUE;
 }
 
-/* A share is on the host: starts its sum. */
+/* Starts the sum of a share that has been copied to the host. */
 static gboolean
 send (DynoExchange *x, Share *share, GError **error)
 {
@@ -353,7 +354,8 @@ meet (DynoExchange *x, GCancellable *cancellable, GError **error)
   return done;
 }
 
-/* The time of copies depends on their bytes only, wherever the other ranks are. */
+/* Waits for this rank's copies to the other devices, with a fixed limit: their time depends only on
+ * their size, not on the progress of the other ranks. */
 static gboolean
 wait_for_copies (DynoExchange *x, GError **error)
 {
@@ -441,7 +443,8 @@ run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError
                               error);
 }
 
-/* No buffer of a request may be freed while the communicator writes to it. */
+/* Ends the exchange after an error.  Waits for all requests, since none of their buffers may be
+ * freed while the communicator writes to it. */
 static void
 give_up (DynoExchange *x, const GError *problem)
 {

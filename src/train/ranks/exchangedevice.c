@@ -29,7 +29,7 @@ conversion_clear (Conversion *c)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Conversion, conversion_clear)
 
-/* Packs a piece's buckets at its end; the command is empty where it has none. */
+/* Records the command that packs the buckets of a piece; it is empty where the piece has none. */
 static DynoCommand *
 record_pack (DynoExchange *x, const Conversion *c, guint piece, GError **error)
 {
@@ -131,8 +131,8 @@ dyno_exchange_convert_on_device (DynoExchange *x)
 
 /* --- without the host ------------------------------------------------------------------------- */
 
-/* The ranges: gradients in their wire format, and the running statistics, whose sum becomes a
- * mean. */
+/* Fills in the ranges: gradients in their wire format, and the running statistics, whose sum
+ * becomes a mean. */
 static void
 find_ranges (DynoExchange *x, DynoPeerRange ranges[DYNO_PEER_N_RANGES])
 {

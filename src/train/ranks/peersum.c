@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See peersum.h.  A rank's inbox has a part of stride bytes for each other rank, in their order:
- * its gradients, and after them its states. */
+ * the sender's gradients, and after them its states. */
 #include "peersum.h"
 #include "stepmemory.h"
 #include "train-error.h"
@@ -82,7 +82,8 @@ check_ranges (const DynoPeerSum *s, const DynoPlan *plan, GError **error)
   return TRUE;
 }
 
-/* Makes this rank's own inbox.  descriptor: that of the inbox. */
+/* Makes this rank's inbox, registers its sources and records its sums.  *descriptor: file
+ * descriptor of the inbox, for the other ranks. */
 static gboolean
 prepare (DynoPeerSum *s, DynoDevice *device, const DynoPlan *plan, int *descriptor, GError **error)
 {

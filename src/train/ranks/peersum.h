@@ -18,7 +18,7 @@ typedef struct _DynoPeerSum DynoPeerSum;
 enum { DYNO_PEER_GRADIENTS, DYNO_PEER_STATES, DYNO_PEER_N_RANGES };
 
 /* Values of this rank that are replaced by the sum over all ranks, times scale.  Offsets are
- * multiples of 16 bytes, n of 4. */
+ * multiples of 16 bytes, n is a multiple of 4. */
 typedef struct {
   DynoBuffer *source; /* SHARED; NULL: there are none */
   guint64 source_offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reports of a run of several ranks on each of them: events, and a warning that names a slow
- * one.  All data comes with the sums of the steps' results, without messages of their own. */
+/* Reports on each rank of a run of several ranks: events, and a warning that names a slow rank.
+ * The ranks' times are exchanged with the sums of the steps' results, not in separate messages. */
 #include "exchangerate.h"
 #include "intl.h"
 #include "ranks.h"
@@ -36,7 +36,7 @@ fill_reports (const DynoRun *run, const DynoRankRate *rates)
   return reports;
 }
 
-/* The cause of its slowness, and where to look; g_free. */
+/* Describes why the rank is slow, and where to look; g_free. */
 static char *
 describe_reason (const DynoSlowRank *slow)
 {

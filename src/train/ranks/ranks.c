@@ -166,7 +166,7 @@ dyno_ranks_share_devices (DynoComm *comm, const char *device, DynoRankReport *re
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* Lines of key=value. */
+/* Returns the settings that can change in a run, as lines of key=value; g_free. */
 static char *
 print_live (const DynoSettings *settings)
 {

@@ -23,7 +23,7 @@ gboolean dyno_ranks_sum_evaluation (DynoComm *comm, DynoEvaluation *sum, GError 
 gboolean dyno_ranks_share_unreadable (DynoComm *comm, GPtrArray *names, guint most, guint64 *count,
                                       GError **error);
 
-/* The commands that a rank received since the last exchange of them. */
+/* The commands that a rank received since the ranks last exchanged commands. */
 typedef struct {
   guint32 stop;       /* DynoStop */
   guint32 checkpoint; /* TRUE: a checkpoint is requested */

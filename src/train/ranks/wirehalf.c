@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts in place: to fp16 from the front, since each half is written before the floats still to
- * be read; back to fp32 from the end.  Eight at a time where the processor converts; the same
- * values either way, but for the bits of a NaN. */
+ * be read; back to fp32 from the end.  Processors with AVX2 convert eight values at a time, with
+ * the same results except for the bits of a NaN. */
 #include "wirehalf.h"
 #include "half.h"
 #if defined(__x86_64__)
@@ -60,7 +60,7 @@ widen_eight (guint8 *bytes, gsize n)
 static gboolean
 has_eight (void)
 {
-  return __builtin_cpu_supports ("avx2"); /* clang 14 does not know f16c, which comes before it */
+  return __builtin_cpu_supports ("avx2"); /* implies f16c, a name that clang 14 does not know */
 }
 #else
 static void
