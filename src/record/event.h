@@ -4,13 +4,13 @@
  * Events are immutable once they are emitted, and reference counted: an observer that needs an
  * event after its call takes a reference.
  *
- * Observers of one session see the same events in one order, each event by all of them, in the
- * order in which they were added, before the next one begins.  They are called on the thread that
- * emits (the session's own, the one that writes its checkpoints, or the sensors'), one call at a
- * time; no lock is held, so an observer may command the session (but not wait for it), add and
- * remove observers, and emit: its events follow the event for which it was called.  A call delays
- * training: an observer that needs long, or another thread, uses a queue (eventqueue.h), which is
- * an observer as well. */
+ * All observers of a session receive the same events in the same order; each event goes to all
+ * observers, in the order in which they were added, before the next event.  They are called on the
+ * thread that emits (the session's own, the one that writes its checkpoints, or the sensors'), one
+ * call at a time; no lock is held, so an observer may command the session (but not wait for it),
+ * add and remove observers, and emit: its events follow the event for which it was called.  A call
+ * delays training: an observer that takes long, or runs on another thread, uses a queue
+ * (eventqueue.h), which is an observer as well. */
 #pragma once
 #include "job.h"
 #include "metrics.h"
@@ -35,11 +35,11 @@ typedef enum {
   DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
   DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
   DYNO_EVENT_METRICS,  /* the metrics of the run: before the first step */
-  DYNO_EVENT_FACTS,    /* the facts of the run: before the first step, and at the end */
+  DYNO_EVENT_FACTS, /* before the first step, at the end, and with several ranks after each epoch */
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
   DYNO_EVENT_MASKS,      /* after an epoch's EPOCH event, if job->watch_masks */
-  DYNO_EVENT_RANKS,      /* of several ranks, on rank 0: about once a second */
+  DYNO_EVENT_RANKS,      /* with several ranks, on rank 0: about once a second */
   DYNO_EVENT_CHECKPOINT, /* a file was saved */
   DYNO_EVENT_RELEASED,   /* in a pause: the device's memory is freed until the next STATE */
   DYNO_EVENT_SENSORS,    /* about once a second, from the opening of the device to the end */
@@ -55,7 +55,7 @@ typedef struct {
   guint64 fingerprint; /* of the data: DynoDatasetInfo.content_hash */
   char device[256];
   guint64 vendor_id;
-  gboolean software, fp16, matrix; /* of the device; matrix units that are used */
+  gboolean software, fp16, matrix; /* of the device; matrix: its matrix units are used */
   gboolean timestamps;             /* the device measures the time of its stages */
   guint64 device_bytes, limit_bytes, planned_bytes;
   guint64 fitting_batch;         /* largest batch that fits with these settings; 0: not known */
@@ -63,7 +63,7 @@ typedef struct {
   char governor[32];             /* governor of the CPU's clocks; empty: not known */
   gboolean no_persistence;       /* an NVIDIA card whose driver is known to be unloaded when idle */
   guint64 n_train, n_validation, steps_per_epoch;
-  guint64 max_steps; /* ends the run whatever the epochs; 0: by its epochs */
+  guint64 max_steps; /* number of updates that ends the run; 0: it ends by its epochs */
   /* Where this part of the run began: the number of updates before it, and its place in the
    * schedule (schedule.h), which differs where steps were of another size. */
   guint64 begin_step, begin_place;
@@ -72,8 +72,8 @@ typedef struct {
   gboolean generated;       /* the device generates its own samples: no loader */
   guint64 sample_bytes;     /* size of a decoded sample */
   double flops_per_sample;  /* forward and backward */
-  guint64 batch_dispatches; /* kernels of a step of one batch, or of one of its parts */
-  double batch_bytes;       /* the fewest bytes that they read and write */
+  guint64 batch_dispatches; /* kernels for one batch, or for one of its micro-batches */
+  double batch_bytes;       /* the fewest bytes that these kernels read and write */
   /* rates of the device that were measured before (ceilings.h) */
   double copy_bytes_per_s, single_flops_per_s, matrix_flops_per_s;
   double guess_loss; /* loss of the best constant answer */
@@ -132,9 +132,9 @@ typedef struct {
       DynoDataset *dataset;
       guint n;
       guint32 samples[DYNO_MOST_WATCHED];
-      /* ids: (n, height, width), owned by the event: the classes of the pixels in each `every`th row
-       * and column, from the first on, of the image as the network reads it, which is (image_height,
-       * image_width). */
+      /* ids: (n, height, width), owned by the event: the classes of the pixels in each `every`th
+       * row and column, from the first on, of the image as the network reads it, which is
+       * (image_height, image_width). */
       guint32 width, height, every, image_width, image_height;
       guint8 *ids;
     } masks;
@@ -164,7 +164,8 @@ typedef struct {
       /* best value of the metric that selects the best epoch; NaN without one, or without
        * validation */
       double best_val_metric;
-      /* from 1: the epoch of weights.safetensors; 0: these are the last, or there are none */
+      /* from 1: the epoch of weights.safetensors; 0: the file holds the last weights, or does not
+       * exist */
       guint64 best_epoch;
       /* The number of micro-batches per batch at the end, where memory was short; 1: the whole
        * batch. */

@@ -8,7 +8,7 @@ struct _DynoEventQueue {
   GMutex lock;
   GCond changed;
   GQueue events;
-  GList *masks; /* the last event of its type in the queue; NULL: none waits */
+  GList *masks; /* the last MASKS event in the queue; NULL: there is none */
   guint capacity;
   gboolean every_event, abandoned, closed;
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* An observer for another thread: keeps the events of a session until they are taken.
  *
- * STEP events are dropped when the queue has reached its capacity, or, with every_event, the
- * session waits.  Without every_event a MASKS event, which is large, replaces an earlier one that
- * was not taken.  All other events, which are few, are always kept.  Any thread. */
+ * When the queue has reached its capacity, STEP and SENSORS events are dropped; with every_event
+ * the session waits in place of dropping a STEP event.  Without every_event a MASKS event, which is
+ * large, replaces an earlier one that was not taken.  All other events, which are few, are always
+ * kept.  Any thread. */
 #pragma once
 #include "event.h"
 

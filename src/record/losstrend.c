@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The mean loss of the last quarter of the run against that of the quarter before it.  A fall of
- * 2 % is one; a rise must be 5 %, since batches differ and a run that has converged goes up and
- * down. */
+/* The mean loss of the last quarter of the run against that of the quarter before it.  A fall
+ * counts from 2 % on, a rise from 5 % on, since batches differ and a run that has converged goes up
+ * and down. */
 #include "losstrend.h"
 #include <math.h>
 

@@ -70,7 +70,7 @@ void dyno_metrics_add_step (DynoMetrics *metrics, const DynoStepMetrics *step);
 void dyno_metrics_add_epoch (DynoMetrics *metrics, const DynoEpochMetrics *epoch);
 guint64 dyno_metrics_get_steps (DynoMetrics *metrics);
 guint64 dyno_metrics_get_epochs (DynoMetrics *metrics);
-/* Copies [first, first + count) into rows; returns the number of rows that exist. */
+/* Copies [first, first + count) into rows; returns the number of rows that were copied. */
 guint64 dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 count,
                                  DynoStepMetrics *rows);
 guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
@@ -80,7 +80,7 @@ gsize dyno_metrics_get_bytes (DynoMetrics *metrics); /* memory that the log uses
  * '.' decimals in any locale.  The file is complete or not written; it has the rows that exist at
  * the time of the call.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
 gboolean dyno_metrics_write_csv (DynoMetrics *metrics, const char *path, GError **error);
-/* The same with the first rows only. */
+/* The same with only the first n_steps steps and n_epochs epochs. */
 gboolean dyno_metrics_write_csv_begin (DynoMetrics *metrics, guint64 n_steps, guint64 n_epochs,
                                        const char *path, GError **error);
 

@@ -225,7 +225,7 @@ find_cell (const char *name, const DynoMetricTable *table, Cell *cell)
       for (; cell->metric < table->n; cell->metric++)
         if (g_str_equal (rest, table->infos[cell->metric].name))
           return TRUE;
-      /* Earlier versions used this name for the first metric, whatever it was. */
+      /* Earlier versions named the first metric "accuracy", whatever it was. */
       cell->metric = 0;
       if (table->n > 0 && g_str_equal (rest, "accuracy"))
         return TRUE;
@@ -382,7 +382,8 @@ dyno_metrics_write_csv_begin (DynoMetrics *metrics, guint64 n_steps, guint64 n_e
 gboolean
 dyno_metrics_write_csv (DynoMetrics *metrics, const char *path, GError **error)
 {
-  /* The last step of an epoch is in the log before the epoch. */
+  /* The epochs are counted first: the last step of an epoch is added to the log before the
+   * epoch. */
   guint64 n_epochs = dyno_metrics_get_epochs (metrics), n_steps = dyno_metrics_get_steps (metrics);
 
   return dyno_metrics_write_csv_begin (metrics, n_steps, n_epochs, path, error);

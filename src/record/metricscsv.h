@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* The head line. */
+/* Appends the head line. */
 void dyno_metrics_csv_append_head (GString *text, const DynoMetricTable *table);
 
 /* Appends one line; epoch may be NULL. */
@@ -26,8 +26,8 @@ DynoMetricsCsv *dyno_metrics_csv_new (const char *head, const DynoMetricTable *t
 void dyno_metrics_csv_free (DynoMetricsCsv *csv);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetricsCsv, dyno_metrics_csv_free)
 
-/* Parses a line, without the newline.  FALSE: it is incomplete.  Numbers have only the digits that
- * were written. */
+/* Parses a line, without the newline.  FALSE: it is incomplete or not valid.  Numbers have only the
+ * digits that were written. */
 gboolean dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMetrics *step,
                                  DynoEpochMetrics *epoch, gboolean *has_epoch);
 

@@ -20,8 +20,8 @@ has_column (char **names, const char *prefix, const char *name)
   return g_strv_contains ((const char *const *) names, whole);
 }
 
-/* The metrics, in their order: metrics with columns for each step, each epoch's training and its
- * validation, and metrics that only a validation has. */
+/* Reads the metrics in the order of their columns: metrics with columns for each step, each epoch's
+ * training and its validation, and metrics that only a validation has. */
 static gboolean
 read_table (const char *head, DynoMetricTable *table)
 {

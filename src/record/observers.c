@@ -17,7 +17,7 @@ struct _DynoObservers {
   GCond changed;
   GPtrArray *entries;  /* Entry* */
   GQueue pending;      /* DynoEvent* */
-  GThread *delivering; /* NULL: no thread is */
+  GThread *delivering; /* the thread that delivers events; NULL: none */
   const Entry *called; /* the entry that this thread is calling */
   gboolean abandoned;
 };
@@ -113,8 +113,7 @@ dyno_observers_remove (DynoObservers *observers, const DynoObserver *observer, g
       entry->removed = TRUE;
       if (observers->called == entry && observers->delivering != g_thread_self ())
         {
-          /* The call in progress may wait for a thread that takes its events, and that is this
-           * thread. */
+          /* The call in progress may wait until this thread takes events. */
           g_mutex_unlock (&observers->lock);
           if (observer->abandon)
             observer->abandon (data);

@@ -14,7 +14,7 @@
 typedef struct {
   guint64 steps;
   double step_ms;
-  double least_wait_ms, least_sum_ms; /* of the ranks */
+  double least_wait_ms, least_sum_ms; /* sums over steps of the least value of any rank */
   DynoRankStep *ranks;                /* sums over steps */
 } Sums;
 
@@ -103,7 +103,7 @@ get_rate (const Sums *sums, guint rank)
                          .device_ms = sum->device_ms / n };
 }
 
-/* The ranks except one. */
+/* The median of a member of DynoRankRate over all ranks except one. */
 static double
 median_others (DynoRankTimes *t, guint rank, gsize member)
 {

@@ -4,9 +4,9 @@
  *
  * A rank is slow when its own time of a step (the step's time less its wait for the others) is at
  * least 1.25 times the median of the other ranks' in five consecutive windows, each of at least a
- * second and eight steps.  The median excludes other slow ranks; consecutive windows exclude
- * temporary causes such as a checkpoint or a page cache that fills.  The first step of an epoch
- * does not count: ranks come to it from validating and saving at different times. */
+ * second and eight steps.  The median hardly depends on other slow ranks; consecutive windows
+ * exclude temporary causes such as a checkpoint or a page cache that fills.  The first step of an
+ * epoch does not count: ranks come to it from validating and saving at different times. */
 #pragma once
 #include <glib.h>
 
@@ -19,7 +19,7 @@ typedef struct {
                      * most the time of the step counts */
   double data_ms;   /* waiting for its loader, also where the device computed meanwhile */
   double device_ms; /* computing of its device; 0: not measured */
-  double sum_ms;    /* sums over the ranks in progress, after its own part */
+  double sum_ms;    /* time in which sums over the ranks were in progress, after its own part */
 } DynoRankStep;
 
 /* Means over a rank's steps; NaN: no step has counted. */
@@ -39,7 +39,7 @@ typedef struct {
   guint rank;
   DynoSlowReason reason; /* the cause of at least half of the difference */
   DynoRankRate own;      /* over the last window */
-  DynoRankRate others;   /* for each member the median of the other ranks' */
+  DynoRankRate others;   /* each member is the median over the other ranks */
 } DynoSlowRank;
 
 typedef struct _DynoRankTimes DynoRankTimes;
@@ -53,7 +53,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRankTimes, dyno_rank_times_free)
 gboolean dyno_rank_times_add (DynoRankTimes *times, guint64 epoch, double step_ms,
                               const DynoRankStep *steps);
 
-/* The next step does not count, because some rank did other work before it. */
+/* Leaves out the next step, before which some rank did other work. */
 void dyno_rank_times_skip (DynoRankTimes *times);
 
 /* The rates of each rank, over the last full window, or over all steps. */

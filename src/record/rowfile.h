@@ -28,7 +28,7 @@ void dyno_row_file_init (DynoRowFile *file, char *path);
 void dyno_row_file_clear (DynoRowFile *file);
 
 /* Begins to write the file: a new file with its first part and the present text; later text is
- * appended.  Errors as below. */
+ * appended.  Errors: those of dyno_row_file_flush. */
 gboolean dyno_row_file_begin (DynoRowFile *file, GError **error);
 /* Writes the text when there is enough, when a second has passed, or with `now`.  Before _begin the
  * text is held.  Errors: DYNO_BASE_ERROR_DISK and _IO, as long as text is left that could not be

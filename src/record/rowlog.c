@@ -89,7 +89,7 @@ transpose (const guint8 *from, guint8 *to, gsize n, gsize size)
       to[byte * n + i] = from[i * size + byte];
 }
 
-/* Compresses all of in; FALSE: it does not fit into out. */
+/* Compresses or decompresses all of in; FALSE: the result does not fit into out. */
 static gboolean
 convert (GConverter *converter, const guint8 *in, gsize in_bytes, guint8 *out, gsize out_bytes,
          gsize *done)

@@ -30,7 +30,7 @@ guint64 dyno_row_log_get_length (const DynoRowLog *log);
 /* Copies [first, first + count) into rows; returns the number of copied rows, which is smaller than
  * requested where rows were lost or cannot be read back; the program's log reports that. */
 guint64 dyno_row_log_copy (DynoRowLog *log, guint64 first, guint64 count, gpointer rows);
-/* The memory that it uses, and the bytes in its file. */
+/* The memory that the log uses, and the bytes in its file. */
 gsize dyno_row_log_get_bytes (const DynoRowLog *log);
 guint64 dyno_row_log_get_file_bytes (const DynoRowLog *log);
 

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 /* Set the facts of a device; its measured rates, which are valid for one version of the shader
  * compiler (finding the version takes as long as planning a network, once per process); and the
  * present facts of this host: cores, memory, the governor of its clocks, its driver's persistence.
- * They are only read, for advice. */
+ * The facts of the host are used only for advice. */
 void dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_rates (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_host (DynoRunFacts *facts);

@@ -23,8 +23,8 @@
 /* Limits of sensors.csv in memory: bytes while it cannot be written, and rows before it begins. */
 #define MOST_SENSORS      4194304
 #define MOST_SENSORS_HELD 20000
-/* Steps: a longer log takes seconds to minutes to write, and is written anew only where its file is
- * incomplete. */
+/* Number of steps: a longer log takes seconds to minutes to write, and is written anew only where
+ * its file is incomplete. */
 #define MOST_ANEW 100000
 
 struct _DynoRunFolder {
@@ -36,7 +36,7 @@ struct _DynoRunFolder {
   gboolean has_step;
   DynoStepMetrics step; /* the step whose row is not written yet */
   DynoMetricTable table;
-  DynoMetrics *log; /* metrics.csv begins with these numbers of rows of it */
+  DynoMetrics *log; /* metrics.csv begins with its first begin_steps and begin_epochs rows */
   guint64 begin_steps, begin_epochs;
 
   GMutex sensors_lock; /* protects the members below: rows come from another thread */
@@ -204,8 +204,8 @@ dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metr
 
 /* --- sensors.csv ------------------------------------------------------------------------------ */
 
-/* To be called with the lock held.  Training does not depend on it, so a note in the log
- * suffices. */
+/* To be called with the lock held.  Training does not depend on sensors.csv, so that a failure is
+ * only logged. */
 static void
 flush_sensors (DynoRunFolder *dir, gboolean now)
 {

@@ -21,7 +21,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunFolder, dyno_run_folder_free)
 const char *dyno_run_folder_get_checkpoint (DynoRunFolder *dir);
 /* the best weights by validation; the last weights where there are no best ones */
 const char *dyno_run_folder_get_weights (DynoRunFolder *dir);
-const char *dyno_run_folder_get_last_weights (DynoRunFolder *dir); /* of the end, beside the best */
+/* the last weights, where there are best ones */
+const char *dyno_run_folder_get_last_weights (DynoRunFolder *dir);
 
 /* Reads the rows of the metrics.csv in `folder` up to a step into metrics, so that a resumed run
  * has its whole log.  A missing file is no error. */
@@ -40,7 +41,7 @@ gboolean dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *
  * to some hours of rows; it is not a failure.  Any thread. */
 void dyno_run_folder_add_sensors (DynoRunFolder *dir, const DynoSensorReading *reading);
 /* To be called before _begin: copies rows of the sensors.csv in `folder` up to a step to the start
- * of this one. */
+ * of this folder's sensors.csv. */
 void dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 last_step);
 
 /* Completes metrics.csv, which is written anew where necessary, and writes pending rows of

@@ -9,9 +9,9 @@
  * time of the epoch's end.  With several ranks it is the rate of all ranks together.  A resumed run
  * includes its earlier parts.
  *
- * The session computes it and stores it in the facts of the run, whose last event reports it:
- * readers take it from there.  For a run that is in progress, or was killed, they compute it from
- * the rows of its log by the same rule. */
+ * The session computes it and stores it in the facts of the run, which the last FACTS event
+ * reports: readers take it from there.  For a run that is in progress, or was killed, they compute
+ * it from the rows of its log by the same rule. */
 #pragma once
 #include "event.h"
 #include "stretch.h"

@@ -11,7 +11,7 @@
 #define MIB       (1024.0 * 1024)
 #define GIB       (1024.0 * MIB)
 #define SMALL_RUN (0.5 * GIB) /* below this, memory is shown in MiB */
-/* A limit this many times above the need would press the memory's curve onto the axis. */
+/* A memory limit this many times larger than the need is not drawn: the curve would be too flat. */
 #define FAR_ABOVE 6
 
 struct _DynoRunView {
@@ -22,9 +22,9 @@ struct _DynoRunView {
   DynoRunFacts facts;
   guint64 first_step; /* number of the first step of the rows, and its end time */
   double first_seconds;
-  /* the end is estimated; 0: not preparing; not known yet */
+  /* preparing_since_us 0: not preparing; preparing_until_us: an estimate, 0: not known yet */
   gint64 preparing_since_us, preparing_until_us;
-  guint64 limit_bytes, need_bytes; /* 0: none; not known */
+  guint64 limit_bytes, need_bytes; /* 0: no limit; need not known */
   gint64 step_taken_us;            /* when the last step was taken */
 };
 
@@ -138,7 +138,7 @@ count_steps (DynoRunView *view)
     }
 }
 
-/* The unit is chosen once, before the first row. */
+/* Sets the need and the limit to be shown; the unit changes only before the first row. */
 static void
 set_memory (DynoRunView *view, guint64 need_bytes)
 {
@@ -325,7 +325,8 @@ take_table (DynoRunView *view, const DynoMetricTable *table)
     }
 }
 
-/* The part of the next step that is done: steps may be longer than the sensors' interval. */
+/* Adds the reading at the last step plus the part of the next step that is done, since steps may be
+ * longer than the sensors' interval. */
 static void
 add_sensors (DynoRunView *view, const DynoSensorReading *reading)
 {
@@ -411,7 +412,8 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Rates count from the first step on: the one-time work before its end is not repeated. */
+/* Estimates the time left from the steps after the first: the one-time work before its end is not
+ * repeated. */
 static void
 estimate (DynoRunView *view)
 {
@@ -424,9 +426,9 @@ estimate (DynoRunView *view)
   s->fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
 }
 
-/* The position of the step in epochs.  Where the end of the epoch before is known, this epoch began
- * there; an epoch that began before a resume is counted from the position at which the run was
- * resumed. */
+/* Adds the position of the step in epochs.  Where the end of the epoch before is known, this epoch
+ * began there; an epoch that began before a resume is counted from the position at which the run
+ * was resumed. */
 static void
 add_epoch_place (DynoRunView *view, const DynoStepMetrics *step)
 {

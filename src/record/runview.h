@@ -26,7 +26,7 @@ typedef struct {
   char *device;
   guint64 n_train, n_validation;
   guint64 total_steps;      /* 0: not known */
-  guint64 total_epochs;     /* that the steps take, the last in part; 0: not known */
+  guint64 total_epochs;     /* number of epochs in total_steps, the last in part; 0: not known */
   double fraction;          /* part of the steps that is done */
   const char *progress;     /* the work in preparation (interned), or NULL */
   double progress_fraction; /* of the whole preparation with the first step; it never decreases */
@@ -38,7 +38,7 @@ typedef struct {
   gboolean has_sensors;
   DynoSensorReading sensors;         /* the last reading, once has_sensors */
   DynoMetricTable metrics;           /* n 0: not known yet */
-  double best[DYNO_MAX_RUN_METRICS]; /* best of the validation; NaN: none */
+  double best[DYNO_MAX_RUN_METRICS]; /* best values of the validation; NaN: none */
   double eta_s;                      /* negative: not known */
   double seconds;                    /* of the whole run, once done */
   guint64 whole_steps;               /* once done: see event.h */
@@ -49,14 +49,14 @@ typedef struct {
   double memory_limit;               /* in these units; NaN: none, or far above the need */
 } DynoRunStatus;
 
-/* Series over steps, except val_loss and the series of metrics' epochs, which have a point per
- * epoch.  They live as long as the view: a new run clears them.  NULL where the view keeps none. */
+/* Series over steps, except val_loss, train and val, which have a point per epoch.  They live as
+ * long as the view: a new run clears them.  NULL where the view keeps none. */
 typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
   DynoSeries *lr, *loss_scale, *grad_norm;
   DynoSeries *gpu_busy, *gpu_temperature, *gpu_power; /* of the sensors, where there are any */
   /* For x axes: the seconds of training at the end of each step, and the number of epochs with
-   * fractions; without a plan only epochs known from whole ones. */
+   * fractions; without a plan only at the ends of epochs. */
   DynoSeries *seconds, *epochs;
   /* Fractions are in percent; units are set once the table is known.  step: a point per step. */
   /* for a metric that only a validation has, train and step are empty */
@@ -81,8 +81,8 @@ void dyno_run_view_set_memory_limit (DynoRunView *view, guint64 bytes);
 void dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event);
 void dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step);
 void dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch);
-/* Takes the new rows of the log: its table, at most limit steps, all epochs.  TRUE: there were
- * any. */
+/* Takes the new rows of the log: its table, about limit steps at most, all epochs.  TRUE: there
+ * were any. */
 gboolean dyno_run_view_take_log (DynoRunView *view, DynoMetrics *log, guint64 limit);
 /* To be called regularly: counts the shown seconds down.  TRUE: something changed. */
 gboolean dyno_run_view_tick (DynoRunView *view);

@@ -14,13 +14,13 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint64 first_step, n_steps;
-  guint64 samples; /* 0: the log does not have it */
+  guint64 samples; /* 0: the log does not have them */
   double step_ms, wait_data_ms, upload_ms, forward_ms, backward_ms, optimizer_ms; /* sums */
   double gap_ms; /* time between the steps: validation, saving */
   guint64 decoded;
   double decode_ms, fetch_ms, workers; /* sums */
   double host_copy_ms;                 /* sum */
-  double loss;                         /* sum of the finite ones */
+  double loss;                         /* sum of the finite losses */
   guint64 n_losses;
   guint64 n_bad;     /* losses that were not finite; in `whole` the first step counts too */
   guint64 n_skipped; /* overflows */
@@ -38,7 +38,7 @@ typedef struct {
   double last_loss;   /* of the last step; may be not finite */
   double end_seconds; /* end of the last step, on the run's clock */
   guint64 n_epochs;
-  DynoEpochMetrics best;                        /* with the lowest val_loss; its epoch 0: none */
+  DynoEpochMetrics best; /* the epoch with the lowest val_loss; best.epoch 0: none */
   DynoEpochMetrics recent[DYNO_STRETCH_RECENT]; /* the last epochs, oldest first */
   guint n_recent;
   guint64 worse_epochs;      /* number of epochs since the best */
