@@ -22,7 +22,7 @@ gboolean dyno_position_take_validation (DynoPosition *position, const DynoValida
 void dyno_position_forget_best (DynoPosition *position);
 
 /* For the early stop: takes over an epoch that was better by more than least_gain than the last
- * such epoch.  FALSE: it was not. */
+ * such epoch.  FALSE: the epoch was not. */
 gboolean dyno_position_take_gain (DynoPosition *position, const DynoValidated *validated,
                                   double least_gain);
 /* TRUE: the last gain is at least `patience` epochs ago.  patience 0: never. */

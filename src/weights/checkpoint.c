@@ -36,7 +36,7 @@ static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const char *format, .
   return FALSE;
 }
 
-/* Files that a run writes before its first checkpoint. */
+/* TRUE: the folder has the files that a run writes before its first checkpoint. */
 static gboolean
 is_run (const char *folder)
 {
@@ -213,7 +213,7 @@ hash_tensor (guint64 hash, const DynoSafetensor *tensor)
   return dyno_hash_bytes (hash, tensor->data, tensor->size_bytes);
 }
 
-/* Hashes key, value pairs, independent of their order. */
+/* Hashes a pair; the sum of these hashes does not depend on the order of the pairs. */
 static guint64
 hash_pair (const char *key, const char *value)
 {
@@ -275,8 +275,8 @@ add_hash (GPtrArray *metadata, const GArray *tensors)
   add_pair (metadata, "hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", hash ^ pairs));
 }
 
-/* The file that is about to be replaced gets a second name; where that is not possible, no previous
- * file is kept. */
+/* Gives the file that is about to be replaced a second name; where that is not possible, no
+ * previous file is kept. */
 static void
 keep_previous (const char *path)
 {
@@ -375,8 +375,8 @@ static void G_GNUC_PRINTF (2, 3) warn (GPtrArray *warnings, const char *format, 
   va_end (arguments);
 }
 
-/* Settings of the checkpoint's run.  Keys that it lacks, or whose value is only valid in a newer
- * version, are unchanged and are named in unknown (may be NULL). */
+/* Reads the settings of the checkpoint's run.  Keys that it lacks, or whose value is only valid in
+ * a newer version, are unchanged and are named in unknown (may be NULL). */
 static void
 read_settings (DynoSafetensors *file, DynoSettings *settings, GString *unknown)
 {
@@ -504,7 +504,8 @@ load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gbo
   return dyno_program_write_tensor (program, target, 0, &scaler, sizeof scaler, error);
 }
 
-/* Checkpoints from before there was a map have none: their weights predict in the data's unit. */
+/* An older checkpoint has no map of the targets (targets.h): its weights predict in the data's
+ * unit. */
 static gboolean
 load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GError **error)
 {
@@ -529,7 +530,7 @@ load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GE
   return dyno_program_write_target_scale (program, scale, error);
 }
 
-/* The number of ranks that trained together; an older checkpoint does not have it. */
+/* The number of ranks that trained together; 1 for an older checkpoint, which does not state it. */
 static guint
 read_ranks (DynoSafetensors *file)
 {

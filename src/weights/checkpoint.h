@@ -3,10 +3,11 @@
  * that find a checkpoint and read its job are private to the layers up to train.
  *
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
- * num_batches_tracked included), moment1.* (momentum), moment2.* (of optimizers with two), scaler,
- * targets (targets.h; the model's weights are not folded); metadata: position, settings, model,
- * hash of the data set, the normalisation of the start weights, and a hash over everything else.
- * The file is replaced atomically, and the previous one is kept beside it. */
+ * num_batches_tracked included), average.* (moving averages, where there are any), moment1.*
+ * (momentum), moment2.* (of optimizers with two), scaler, targets (targets.h; the model's weights
+ * are not folded); metadata: position, settings, model, hash of the data set, the normalisation of
+ * the start weights, and a hash over everything else.  The file is replaced atomically, and the
+ * previous one is kept beside it. */
 #pragma once
 #include "job.h"
 #include "hoststate.h"
@@ -17,7 +18,7 @@ G_BEGIN_DECLS
 #define DYNO_CHECKPOINT_NAME_PREVIOUS "checkpoint.previous.safetensors"
 /* the best weights by validation, beside a checkpoint */
 #define DYNO_WEIGHTS_NAME      "weights.safetensors"
-#define DYNO_WEIGHTS_NAME_LAST "weights-last.safetensors" /* where there are best ones */
+#define DYNO_WEIGHTS_NAME_LAST "weights-last.safetensors" /* the last, beside the best weights */
 
 /* The position of a run, between two steps. */
 typedef struct {
@@ -51,10 +52,10 @@ gboolean dyno_position_read (DynoPosition *position, GHashTable *metadata, const
  * settings that change what is learned.  Never 0. */
 guint64 dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash);
 
-/* The metadata of a weights file (weightsinfo.h): key, value, ..., NULL; and whether the metadata
- * of the weights file at path is of this run. */
+/* The metadata of a weights file (weightsinfo.h): key, value, ..., NULL; g_strfreev. */
 char **dyno_checkpoint_weights_metadata (const DynoJob *job, const DynoDatasetInfo *data,
                                          guint64 run_id);
+/* TRUE: the weights file at path is of this run. */
 gboolean dyno_checkpoint_owns_weights (const char *path, guint64 run_id);
 
 /* The path of the checkpoint that `resume` names: a file, or the one in a run's folder.  Errors:
@@ -63,8 +64,8 @@ char *dyno_checkpoint_find (const char *resume, GError **error);
 
 /* Sets the job's model and settings to those of the run that wrote the checkpoint, without a device
  * or data set; the job's other names are unchanged.  Sentences are added to warnings (char*, may be
- * NULL): that these are the checkpoint's, and which settings it does not contain, which are
- * unchanged too.  Errors: CHECKPOINT. */
+ * NULL): that the settings are the checkpoint's, and which settings it does not contain; these are
+ * unchanged.  Errors: CHECKPOINT. */
 gboolean dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings,
                                    GError **error);
 

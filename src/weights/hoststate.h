@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct {
   DynoGraph *graph; /* the graph of these parameters; outlives the state */
   DynoWeights *model;
-  DynoWeights *average; /* NULL: no moving averages; the averages of frozen parameters equal them */
+  DynoWeights *average; /* NULL: no moving averages; those of frozen parameters are their values */
   DynoWeights *moment1, *moment2; /* NULL: not read, or the optimizer has none */
   struct DynoScalerState scaler;
 } DynoState;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads ONNX files: initialisers, and the metadata of Dyno's own files.  Invariants: a tensor has
- * as many bytes as its shape says, and its values stay in the file's bytes, unless they are a list
- * of numbers or are in another file. */
+ * as many bytes as its shape requires, and its values stay in the file's bytes, unless they are a
+ * list of numbers or are in another file. */
 #include "onnxfile.h"
 #include "model.h"
 #include "safetensors-private.h"
@@ -88,7 +88,8 @@ add_tensor (DynoSafetensors *file, const DynoOnnxModel *model, const DynoOnnxTen
   return dyno_safetensors_add (file, &tensor, source->name, error);
 }
 
-/* The initialisers that may be weights: not the shapes and axes that are lists of int64. */
+/* Adds the initialisers that may be weights; shapes and axes, which are lists of int64, are left
+ * out. */
 static gboolean
 take_tensors (DynoSafetensors *file, const DynoOnnxModel *model, GError **error)
 {
@@ -124,7 +125,7 @@ DynoSafetensors *
 dyno_onnx_file_parse (guint8 *bytes, gsize size, const char *folder, GError **error)
 {
   g_autoptr (DynoSafetensors) file = dyno_safetensors_new (bytes);
-  g_autoptr (GBytes) whole = g_bytes_new_static (bytes, size); /* file owns them */
+  g_autoptr (GBytes) whole = g_bytes_new_static (bytes, size); /* file owns the bytes */
   g_autoptr (DynoOnnxModel) model = NULL;
   GError *problem = NULL;
 

@@ -9,7 +9,7 @@
 
 typedef struct {
   const guint8 *at, *end;
-  GPtrArray *values; /* own all values */
+  GPtrArray *values; /* owns all values */
   GPtrArray *stack;
   GHashTable *memo; /* number to value */
   guint64 n_memoized;
@@ -135,7 +135,7 @@ take (Reader *r, gsize n, const guint8 **bytes, GError **error)
   return TRUE;
 }
 
-/* Little-endian, of n <= 8 bytes. */
+/* Reads a little-endian number of n <= 8 bytes. */
 static gboolean
 take_uint (Reader *r, guint n, guint64 *number, GError **error)
 {
@@ -246,7 +246,7 @@ item (const DynoPickleValue *tuple, guint place, DynoPickleKind kind)
   return value && value->kind == kind ? value : NULL;
 }
 
-/* ('storage', type, key, place, elements) */
+/* The operand is a tuple ('storage', type, key, place, elements). */
 static gboolean
 read_persistent (Reader *r, GError **error)
 {
@@ -283,7 +283,7 @@ take_sizes (const DynoPickleValue *tuple, guint64 *sizes)
   return TRUE;
 }
 
-/* (storage, offset, shape, stride, ...) */
+/* arguments: (storage, offset, shape, stride, ...). */
 static gboolean
 make_tensor (Reader *r, const DynoPickleValue *arguments, GError **error)
 {

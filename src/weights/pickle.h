@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of Python's pickle that a file of plain tensors is made of.  Nothing is ever called or
- * imported: names are looked up in a short list, and each listed name is a value of its own kind.
- * Private to pth.c and pickle.c. */
+/* Reads the part of Python's pickle format that files of plain tensors use.  Nothing is ever called
+ * or imported: names are looked up in a short list, and each listed name is a value of its own
+ * kind.  Private to pth.c and pickle.c. */
 #pragma once
 #include "safetensors.h"
 
@@ -45,10 +45,10 @@ struct _DynoPickleValue {
 };
 
 /* The value that the bytes describe.  The value, and all values to which it refers, possibly in
- * cycles, are added to `values` and live as long as it.  Errors: CORRUPT; UNSUPPORTED, which names
- * an opcode or a name that is not listed. */
+ * cycles, are added to `values` and live as long as that array.  Errors: CORRUPT; UNSUPPORTED,
+ * which names an opcode or a name that is not listed. */
 DynoPickleValue *dyno_pickle_read (const guint8 *bytes, gsize size, GPtrArray *values,
                                    GError **error);
-void dyno_pickle_value_free (gpointer value); /* of values */
+void dyno_pickle_value_free (gpointer value); /* free function of `values` */
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's .pth.  Invariants: a tensor lies inside its storage, and its storage is as long as its
- * entry of the archive; a tensor that is gathered by strides is no larger than its storage; dicts
- * are followed to a limited depth, so that cycles end. */
+/* PyTorch's .pth.  Invariants: a tensor lies inside its storage, and its storage is no longer than
+ * its entry of the archive; a tensor that is gathered by strides is no larger than its storage;
+ * dicts are followed to a limited depth, so that cycles end. */
 #include "pth.h"
 #include "checked.h"
 #include "pickle.h"

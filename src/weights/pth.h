@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* TRUE: the first bytes of a file are a zip's, or those of a pickle by an older PyTorch, which is
- * refused. */
+/* TRUE: the first bytes of a file are a zip's, or those of a pickle by an older PyTorch, which
+ * dyno_pth_parse refuses. */
 gboolean dyno_pth_matches (const guint8 *bytes, gsize size);
 
 /* The tensors in the file's dicts at any depth, in their order: in {"state_dict": {"a.weight": t}},

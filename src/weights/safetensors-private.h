@@ -7,7 +7,7 @@ G_BEGIN_DECLS
 
 struct _DynoSafetensors {
   guint8 *bytes;     /* the whole file */
-  GPtrArray *blocks; /* tensors that are not stored in it as they are; g_free */
+  GPtrArray *blocks; /* memory for tensors whose data is not in `bytes`; g_free */
   GArray *tensors;
   GHashTable *by_name; /* char * to index + 1 */
   GHashTable *metadata;

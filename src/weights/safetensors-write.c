@@ -43,7 +43,7 @@ add_tensor (JsonBuilder *builder, const DynoSafetensor *tensor, guint64 begin)
   json_builder_end_object (builder);
 }
 
-/* Length and JSON text, padded with spaces. */
+/* Makes the header: its length, and JSON text padded with spaces. */
 static GString *
 make_header (const DynoSafetensor *tensors, guint n_tensors, const char *const *metadata)
 {

@@ -109,7 +109,7 @@ on_member (JsonParser *parser, JsonObject *object, const char *name, gpointer da
     keys->repeated = g_strdup (name);
 }
 
-/* The header's object, owned by the parser. */
+/* Parses the header.  Returns its object, which the parser owns. */
 static JsonObject *
 parse_json (JsonParser *parser, const char *text, gsize length, GError **error)
 {
@@ -302,7 +302,7 @@ check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GEr
   return TRUE;
 }
 
-/* Reads the length of the header from a file's first bytes, 8 or more.  Where it is too large and
+/* Checks the length of the header, from a file's first bytes, 8 or more.  Where it is too large and
  * no header follows, the file is of another format. */
 static gboolean
 check_length (const guint8 *bytes, gsize size, GError **error)

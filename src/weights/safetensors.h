@@ -25,7 +25,7 @@ typedef enum {
 #define DYNO_SAFETENSORS_MAX_DIMS   8
 #define DYNO_SAFETENSORS_MAX_HEADER (100 * 1000 * 1000)
 
-/* "F32", and the bytes of an element. */
+/* The name of a type, such as "F32"; and the bytes of an element. */
 const char *dyno_tensor_type_get_name (DynoTensorType type);
 gsize dyno_tensor_type_get_bytes (DynoTensorType type);
 
@@ -44,7 +44,7 @@ typedef struct _DynoSafetensors DynoSafetensors;
  * no metadata, and the initialisers of an ONNX file (onnxfile.h) are read as well.  max_bytes: 0:
  * limited only by memory.  Each fault of the header has its own error message, and data after or
  * between tensors is refused.  Errors: NOT_FOUND, READ, CORRUPT, UNSUPPORTED (an element type),
- * TOO_LARGE. */
+ * TOO_LARGE, NO_MEMORY. */
 DynoSafetensors *dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error);
 
 /* The same for a file's bytes, which are taken over and freed with g_free. */

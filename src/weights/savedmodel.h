@@ -21,8 +21,8 @@ DynoSavedModel *dyno_saved_model_open (const char *path, GPtrArray *notes, GErro
 void dyno_saved_model_free (DynoSavedModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSavedModel, dyno_saved_model_free)
 
-/* The values of the parameter to which a tensor of the graph, an input of a node, belongs; NULL: it
- * belongs to none, or is NULL. */
+/* The values of the parameter to which a tensor of the graph, an input of a node, belongs; NULL:
+ * the tensor belongs to none, or is NULL. */
 const float *dyno_saved_model_get (const DynoSavedModel *model, const DynoTensor *tensor,
                                    const DynoParameter **parameter);
 

@@ -15,9 +15,9 @@
 
 /* --- names in the file ------------------------------------------------------------------------- */
 
-/* The prefix of a backbone's names in a model of pixels, and the prefix of the same names in a
- * file: of the backbone's own network, after the prefix of all its names ("features." in
- * torchvision's mobile networks), or of the backbone only. */
+/* The prefix of the names of a backbone's parameters in a model of pixels (ours), and in a file of
+ * the backbone's own network or of the backbone only (theirs), which follows the prefix of all
+ * names in the file. */
 typedef struct {
   const char *ours, *theirs;
 } Backbone;
@@ -145,7 +145,7 @@ find_names (DynoGraph *graph, DynoSafetensors *file, Names *names)
 
 #define MAX_NAMED 8
 
-/* "“a”, “b” and 3 more"; names: const char *. */
+/* Returns "“a”, “b” and 3 more"; names: const char *. */
 static char *
 list_in_words (const GPtrArray *names)
 {
@@ -177,7 +177,7 @@ is_of_head (const DynoHead *head, const DynoParameter *parameter)
          || parameter == head->added_bias;
 }
 
-/* The number of outputs of the last layer in a file; 0: it has no such layer as the model. */
+/* The number of outputs of the last layer in a file; 0: it has no last layer like the model's. */
 static guint64
 count_outputs (const DynoHead *head, DynoSafetensors *file, const Names *names)
 {
@@ -266,8 +266,9 @@ note_unused (DynoGraph *graph, DynoSafetensors *file, const Names *names, const 
   g_ptr_array_add (notes, g_strdup_printf ("Not used of “%s”: %s", shown, list));
 }
 
-/* The parameters (DynoParameter *) that the file lacks, in words.  Where only batch norms are
- * missing, they were folded into the convolutions before them, as exports for prediction do. */
+/* Sets the error that names the parameters (DynoParameter *) which the file lacks.  Where only
+ * batch norms are missing, they were folded into the convolutions before them, as exports for
+ * prediction do. */
 static gboolean
 refuse_missing (DynoGraph *graph, const GPtrArray *missing, const DynoWeightsSource *source,
                 GError **error)
@@ -304,7 +305,8 @@ refuse_missing (DynoGraph *graph, const GPtrArray *missing, const DynoWeightsSou
       list);
 }
 
-/* "“encoder” of this model, 120 of its 146 tensors" */
+/* Adds a note that the file fills a part of the model, such as "encoder", with the numbers of
+ * tensors. */
 static void
 note_backbone (DynoGraph *graph, const Names *names, const char *shown, GPtrArray *notes)
 {

@@ -13,9 +13,9 @@
 
 G_BEGIN_DECLS
 
-/* (mean, deviation), each a float for each value, of the training part; 1 where all values are
- * equal.  NULL: there are no values, or the kind of data set does not know its values in advance.
- * g_free. */
+/* The means of all values over the training part, followed by their deviations (floats); the
+ * deviation is 1 where all are equal.  NULL: there are no values, or the kind of data set does not
+ * know its values in advance.  g_free. */
 float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
 
 /* Weights of the classes (n_classes floats) with which each class of the training part contributes

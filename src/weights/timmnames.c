@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* timm's names.  Its MobileNetV2 and EfficientNet-B0 have torchvision's tensors in the same order
- * and shapes; stages are "blocks.N" from 0, their blocks "blocks.N.M".  So has its ViT-B, except
- * for the order of the positions and the patches. */
+ * and shapes; stages are "blocks.N" from 0, their blocks "blocks.N.M".  Its ViT-B also has
+ * torchvision's tensors, except for the order of the positions and the patches. */
 #include "timmnames.h"
 #include "network.h"
 #include <string.h>
@@ -34,7 +34,7 @@ static const Part efficientnet[] = {
  * stage. */
 static const guint8 mobilenetv2_blocks[] = { 1, 2, 3, 4, 3, 3, 1 };
 
-/* Skips a number and the dot after it. */
+/* Reads a number, and skips it and the dot after it. */
 static gboolean
 take_number (const char **at, guint *number)
 {
@@ -66,7 +66,8 @@ name_part (const Part *parts, gsize n, const char *name, guint stage, guint bloc
   return NULL;
 }
 
-/* After "features.N.": a block, or the first or the last convolution with its batch norm. */
+/* Names the part after "features.N.": a block, or the first or the last convolution with its batch
+ * norm. */
 static char *
 name_feature (const char *name, guint n)
 {
@@ -91,8 +92,8 @@ name_feature (const char *name, guint n)
       "%s.%s", n == 0 ? (block ? "bn1" : "conv_stem") : (block ? "bn2" : "conv_head"), name);
 }
 
-/* Names of torchvision's ViT-B: outside of blocks, and after the number of a block; the rest of a
- * name is the same. */
+/* Beginnings of names in ViT-B, torchvision's and timm's: outside of blocks, and after the number
+ * of a block; the rest of a name is the same. */
 static const char *const vit[][2] = { { "class_token", "cls_token" },
                                       { "encoder.pos_embedding", "pos_embed" },
                                       { "conv_proj.", "patch_embed.proj." },

@@ -12,10 +12,10 @@ gboolean dyno_weights_mismatch (const DynoWeightsSource *source, GError **error,
 /* A parameter's tensor, by its own name or by timm's; NULL: the file has none. */
 const DynoSafetensor *dyno_weights_lookup (DynoSafetensors *file, const char *prefix,
                                            const char *name);
-/* Reads the values of a parameter, which has this name in the file, in its shape. */
+/* Reads the values of a parameter, whose name and shape are those in the file. */
 gboolean dyno_weights_read_one (const DynoParameter *parameter, DynoSafetensors *file,
                                 const DynoWeightsSource *source, float *out, GError **error);
-/* num_batches_tracked, of the first batch norm that has it. */
+/* Sets batches_tracked to num_batches_tracked of the first batch norm that has it. */
 void dyno_weights_find_tracked (DynoWeights *weights, DynoSafetensors *file, const char *prefix);
 
 G_END_DECLS

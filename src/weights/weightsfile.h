@@ -43,10 +43,10 @@ gboolean dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetens
                             GPtrArray *notes, GError **error);
 
 /* The number of outputs of the last layer in a file of any origin; 0: it has no last layer that
- * fits the model except for that number.  And reads, for each output of the model, the row of that
- * layer that rows names; with G_MAXUINT32 the values in weights are unchanged.  Errors: CHECKPOINT,
- * and those of memory. */
+ * fits the model except for that number. */
 guint64 dyno_weights_count_outputs (DynoGraph *graph, DynoSafetensors *file);
+/* Reads, for each output of the model, the row of the last layer in the file that rows names; with
+ * G_MAXUINT32 the values in weights are unchanged.  Errors: CHECKPOINT, and those of memory. */
 gboolean dyno_weights_load_rows (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
                                  const char *shown, const guint32 *rows, GError **error);
 

@@ -262,7 +262,7 @@ read_names (DynoSafetensors *file, const char *key, guint32 wanted, char ***name
   return TRUE;
 }
 
-/* Reads least to most numbers; *n 0: there is no such key. */
+/* Reads 1 to most numbers; *n 0: there is no such key. */
 static gboolean
 read_numbers (DynoSafetensors *file, const char *key, guint most, double *values, guint *n,
               GError **error)
@@ -462,7 +462,7 @@ get_numbers (JsonObject *object, const char *key, guint n, double *values)
   return TRUE;
 }
 
-/* Image input is bytes: timm's networks are trained on photographs. */
+/* The input's elements are bytes, since timm's networks are trained on photographs. */
 static gboolean
 take_config_input (DynoWeightsInfo *info, JsonObject *config)
 {

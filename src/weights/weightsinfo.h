@@ -2,10 +2,11 @@
 /* The metadata in which a weights file describes itself: the model and its parameters, the input
  * and how that is normalised, the meaning of the outputs.  The file is sufficient for prediction.
  *
- * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes", "values" or "pixels"), outputs,
- * classes, targets, units; input.element ("uint8", "int32", "float32"), input.axes ("HWC", "TF",
- * "C"), input.shape, input.variable and input.pad (of sequences), input.scale (what an element is
- * multiplied by), input.mean and input.deviation (per channel; after the scale). */
+ * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes",
+ * "values" or "pixels"), outputs, classes, targets, units; input.element ("uint8", "int32",
+ * "float32"), input.axes ("HWC", "TF", "C"), input.shape, input.variable and input.pad (of
+ * sequences), input.scale (the factor of an element), input.mean and input.deviation (per channel;
+ * after the scale). */
 #pragma once
 #include "job.h"
 #include "safetensors.h"

@@ -13,7 +13,7 @@ typedef struct {
   guint64 batches_tracked; /* num_batches_tracked of the batch norms */
 } DynoWeights;
 
-/* Zeros.  NULL: no memory (DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY). */
+/* All values are 0.  NULL: no memory (DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY). */
 DynoWeights *dyno_weights_new (DynoGraph *graph, GError **error);
 void dyno_weights_free (DynoWeights *weights);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeights, dyno_weights_free)
