@@ -48,8 +48,8 @@ check (const char *key, guint needs, const DynoBatchSchema *schema, const char *
   return TRUE;
 }
 
-/* Finds values of a sample by name: yaw and roll are angles that a mirroring negates, pitch one
- * that it leaves unchanged; *n_angles counts all three. */
+/* Returns, as bits, the values of a sample that mirroring negates: the angles named yaw and roll;
+ * *n_angles counts these and pitch, which mirroring leaves unchanged. */
 static guint32
 find_negated (const DynoJob *job, const DynoDatasetInfo *info, const DynoBatchSchema *schema,
               guint *n_angles)

@@ -14,7 +14,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *data;       /* DATA as dyno_dataset_open takes it */
+  char *data;       /* location of the data set, for dyno_dataset_open */
   char *targets;    /* y.npy, or NULL */
   char *model;      /* name of a model */
   char *preset;     /* name of a preset for the record, or NULL */
@@ -47,9 +47,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_unref)
 /* The parameters for opening the job's data set; params owns no memory. */
 void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params);
 
-/* The sample size that the job trains at: image_size, or the data set's own (largest sample, at
- * most 224, at least the model's least, for images of different sizes).  FALSE with DATA: the
- * samples cannot be resized to it. */
+/* The sample size that the job trains at: image_size, else the model's own size, else the data
+ * set's (for images of different sizes that of the largest, at most 224); resized images have at
+ * least the model's least size.  FALSE with DATA: the samples cannot be resized to it. */
 gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width,
                             guint32 *height, GError **error);
 
@@ -70,23 +70,23 @@ gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, 
 /* The batch size used for n_train samples (0: not known): the setting, or a rank's equal share of
  * the training part where that is smaller. */
 gint64 dyno_job_get_batch (const DynoJob *job, guint64 n_train);
-/* "The training part has only 90 samples: batch_size is 90"; NULL: batch_size is used as set.
- * g_free. */
+/* "The training part has only 90 samples: batch_size is reduced to 90"; NULL: batch_size is used as
+ * set.  g_free. */
 char *dyno_job_describe_batch (const DynoJob *job, guint64 n_train);
 
 /* The exact needs of a job, computed without running it and without a device, in some
  * milliseconds. */
 typedef struct {
-  DynoPlan plan;           /* training and evaluation merged */
-  gint64 batch_size;       /* used batch size, see dyno_job_get_batch */
-  guint64 n_train;         /* samples of the training part */
-  guint64 budget_bytes;    /* settings' vram_budget, else the device's memory */
-  guint64 device_bytes;    /* the device's memory */
-  guint64 limit_bytes;     /* the smaller of the two, which the plan has to fit */
-  gboolean fits;           /* in the limit, and in buffers that the device supports */
-  DynoHostPlan host;       /* page-locked memory and decoded batches */
+  DynoPlan plan;        /* training and evaluation merged */
+  gint64 batch_size;    /* used batch size, see dyno_job_get_batch */
+  guint64 n_train;      /* samples of the training part */
+  guint64 budget_bytes; /* settings' vram_budget, else the device's memory */
+  guint64 device_bytes; /* the device's memory */
+  guint64 limit_bytes;  /* the smaller of budget_bytes and device_bytes; the plan has to fit */
+  gboolean fits;     /* the plan fits into limit_bytes and into buffers that the device supports */
+  DynoHostPlan host; /* page-locked memory and decoded batches */
   guint64 n_parameters;    /* weights, without padding */
-  guint64 n_trained;       /* number of these that are not frozen */
+  guint64 n_trained;       /* number of parameters that are not frozen */
   double flops_per_sample; /* useful operations, forward and backward */
   guint64 steps_per_epoch;
   gint64 fitting_batch; /* largest batch that fits with these settings; 0: none fits */
@@ -96,7 +96,7 @@ typedef struct {
   gboolean can_use_amp; /* AMP is off, and the device has fp16 */
   guint32 least_size;   /* height and width to which images can be made smaller; 0: they cannot */
   gboolean fits_checkpointed; /* this batch fits with checkpointing on */
-  double checkpointed_share;  /* its share of a step's estimated time; 0: not known */
+  double checkpointed_share;  /* recomputation's share of a step's estimated time; 0: not known */
   guint64 kept_bytes;         /* total bytes with checkpointing off, where it is on; else 0 */
 } DynoJobPlan;
 
@@ -108,7 +108,7 @@ gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info,
 /* A description of the micro-batches; NULL: the batch is not divided, or does not fit.  g_free. */
 char *dyno_job_plan_describe_parts (const DynoJobPlan *plan);
 
-/* A description of the memory that checkpointing saves and its estimated time; NULL: it is off.
+/* A description of the memory that checkpointing saves and of its cost in time; NULL: it is off.
  * g_free. */
 char *dyno_job_plan_describe_checkpointing (const DynoJobPlan *plan);
 

@@ -53,7 +53,7 @@ common_unit (const DynoDatasetInfo *info)
   return g_intern_string (info->target_units[0]);
 }
 
-/* The names of the values in the data set. */
+/* Sets names and units of the metrics from the values of the data set. */
 static void
 name_targets (DynoMetricTable *table, const DynoDatasetInfo *info)
 {

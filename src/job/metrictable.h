@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics of a run: those that its loss declares, followed by those of its validation, where the
- * setting best_metric names one of these.  The rows of the log, the columns of
- * metrics.csv, keys of JSON, plots and the choice of the best epoch follow this table. */
+/* The metrics of a run: those that its loss declares, followed by those of its validation, where
+ * best_metric names one of the latter or one of them selects the best epoch by default.  The rows
+ * of the log, the columns of metrics.csv, keys of JSON, plots and the choice of the best epoch
+ * follow this table. */
 #pragma once
 #include "dataset.h"
 #include "metric.h"
@@ -19,9 +20,9 @@ typedef struct {
 void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
                              const char *best_metric);
 
-/* TRUE: best_metric (may be NULL) is one of the metrics that a validation computes from
- * predictions, as dyno_network_get_validation_metrics returns them (may be NULL), or one of these
- * selects the best epoch: then all of them are measured. */
+/* TRUE: a validation has to compute metrics from predictions: best_metric (may be NULL) is one of
+ * metrics, those of dyno_network_get_validation_metrics (may be NULL), or one of metrics selects
+ * the best epoch.  All of metrics are then measured. */
 gboolean dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics);
 
 /* The index of the first metric of the validation; n: the table has none. */

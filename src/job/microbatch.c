@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Divisors.  Invariant: the parts into which a run divides a batch by itself are always equal. */
+/* Divides batches.  Invariant: the parts into which a run divides a batch by itself are always
+ * equal. */
 #include "microbatch.h"
 
 DynoMicroBatch

@@ -49,7 +49,7 @@ get_groups (const DynoDatasetInfo *info, guint32 *n_groups)
   return classes ? info->class_counts : &info->n_samples;
 }
 
-/* Counts as dyno_dataset_split does. */
+/* The number of validation samples that dyno_dataset_split chooses. */
 static guint64
 count_share (const DynoDatasetInfo *info, double fraction)
 {

@@ -227,8 +227,8 @@ typedef struct {
   guint64 limit_bytes;
 } Search;
 
-/* Bytes at a batch; G_MAXUINT64 where it cannot be planned, or not in buffers that the device
- * supports. */
+/* Bytes of the plan at a batch; G_MAXUINT64 where it cannot be planned, or needs larger buffers
+ * than the device supports. */
 static guint64
 bytes_at (const Search *s, guint32 batch, gboolean evaluation)
 {

@@ -23,7 +23,7 @@ gboolean dyno_job_build_has_statistics (DynoBuild *build);
 /* TRUE: the job's gradients are sent between ranks in fp16. */
 gboolean dyno_job_exchanges_halves (const DynoJob *job);
 
-/* TRUE: this rank reads back masks of its validation, where the network makes any. */
+/* TRUE: this rank reads back masks of its validation, where the network has any. */
 gboolean dyno_job_watches_masks (const DynoJob *job);
 
 /* The reason why the plan does not fit, without a full stop.  g_free. */

@@ -32,7 +32,7 @@ dyno_job_plan_excess (const DynoJobPlan *plan)
                           total, over, own, budget);
 }
 
-/* A smaller batch with more accumulation. */
+/* Suggests a smaller batch with more accumulation. */
 static void
 append_batch (GString *text, const DynoSettings *s, const DynoJobPlan *plan)
 {
@@ -52,7 +52,7 @@ append_batch (GString *text, const DynoSettings *s, const DynoJobPlan *plan)
         plan->fitting_batch, micro.size, micro.count, micro.size * micro.count, effective);
 }
 
-/* The possible changes that need less memory. */
+/* Lists the possible changes with which less memory is needed. */
 static void
 append_changes (GString *text, const DynoJobPlan *plan)
 {

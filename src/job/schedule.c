@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The number of steps that the schedule spans. */
+/* The learning rate at step `at` of a schedule that spans total steps, with warm_up steps of
+ * warm-up. */
 static double
 rate_in (const DynoSettings *settings, double at, double warm_up, double total)
 {

@@ -2,8 +2,8 @@
 /* The table of settings: one row per setting with all facts about it.
  *
  * Invariants: the order of the table is the order in files, and within each group in the window; a
- * row names its key, type and member by FLAG, CHOICE or NUMBER, and then only what differs from
- * "no": a member that is left out is 0, FALSE or NULL. */
+ * row names its key, type and member by FLAG, CHOICE, NUMBER or TEXT, and then only the members
+ * that are not 0, FALSE or NULL. */
 #include "intl.h"
 #include "cores.h"
 #include "settings.h"

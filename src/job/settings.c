@@ -52,7 +52,8 @@ bytes_to_text (gint64 bytes)
   return g_strdup_printf ("%" G_GINT64_FORMAT, bytes);
 }
 
-/* A plain decimal number without sign, hexadecimals or words; *rest is what follows. */
+/* Reads a plain decimal number, without sign, hexadecimal digits or words; *rest: the text after
+ * it. */
 static gboolean
 read_decimal (const char *text, double *value, const char **rest)
 {

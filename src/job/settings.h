@@ -22,7 +22,7 @@ typedef struct {
   gboolean amp;
   gint64 workers;
   gint64 threads;     /* cores that the run uses; 0: all */
-  gint64 loader_nice; /* nice value of its workers; 0: that of the process */
+  gint64 loader_nice; /* nice value of the loader's workers; 0: that of the process */
   gint64 prefetch;
   gboolean pinned;
   gboolean persistent_workers;
@@ -49,7 +49,7 @@ typedef struct {
   double checkpoint_minutes;  /* 0: at the ends of epochs only */
   gint64 early_stop_patience; /* epochs; 0: off */
   double early_stop_delta;
-  GQuark best_metric; /* of its name; 0: the metric that the loss declares */
+  GQuark best_metric; /* quark of its name; 0: the metric that the loss declares */
   gint64 seed;
   gint64 vram_budget; /* bytes; 0: the device's own memory (or the preset's) */
   gint64 image_size;  /* height and width after resizing; 0: the data set's own */
@@ -84,13 +84,13 @@ typedef struct {
   double model_width;
   double model_dropout;
   double model_stochastic_depth;
-  GQuark model_freeze;          /* of the text; 0: none */
+  GQuark model_freeze;          /* quark of the text; 0: none */
   double head_lr_factor;        /* 1: the rate of the other layers */
   gboolean weight_decay_norms;  /* weight decay applies to vectors too */
   double loss_focal, loss_dice; /* exponent; share of the loss */
   gboolean loss_smooth_l1;
   gint loss_class_weights; /* DynoClassWeights */
-  GQuark loss_weights;     /* of the text, classweights.h; 0: none */
+  GQuark loss_weights;     /* quark of the text (classweights.h); 0: none */
 } DynoSettings;
 
 /* Normalises not at all; as the data set advises; as the start weights were trained. */
@@ -105,7 +105,7 @@ typedef enum {
   DYNO_SETTING_INT,
   DYNO_SETTING_DOUBLE,
   DYNO_SETTING_ENUM,
-  /* "12GB", "8 GiB", "512MiB" or a number of bytes; GB and GiB both read as 2^30 as card makers
+  /* "12GB", "8 GiB", "512MiB" or a number of bytes; GB and GiB both mean 2^30 bytes, as card makers
    * count VRAM */
   DYNO_SETTING_BYTES,
   /* one line, with no blanks at its ends; as a number it is its GQuark, 0 for none: equal texts are
@@ -135,7 +135,7 @@ typedef enum {
 
 /* The rates in samples/s that a setting changes. */
 typedef enum {
-  DYNO_SETTING_RATE_DEVICE, /* of the step on the device, with the batch there */
+  DYNO_SETTING_RATE_DEVICE, /* of the step on the device, once the batch is there */
   DYNO_SETTING_RATE_LOADER, /* of the loader */
   DYNO_SETTING_RATE_BOTH,
   DYNO_SETTING_RATE_NONE,

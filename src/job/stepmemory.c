@@ -7,7 +7,7 @@
 #include "planjob.h"
 
 #define SPARE_SLOTS 8 /* most prefetched batches after a live change, where memory allows */
-/* limit of the memory of all slots for that */
+/* limit of the memory of all slots with SPARE_SLOTS */
 #define SPARE_BYTES (G_GUINT64_CONSTANT (128) << 20)
 
 gboolean

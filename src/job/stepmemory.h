@@ -16,7 +16,8 @@ G_BEGIN_DECLS
  * the offsets of its layout. */
 typedef struct {
   DynoBatchLayout layout;
-  DynoHostBuffer batches; /* the loader decodes into them; PLAIN, the loader's own: not pinned */
+  /* the loader decodes into them; when not pinned, they are PLAIN memory of the loader */
+  DynoHostBuffer batches;
   DynoHostBuffer staging; /* one per slot of the program; none when pinned */
 } DynoUploadPlan;
 
