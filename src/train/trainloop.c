@@ -63,7 +63,7 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
 
   p->step = r->order.step + 1;
   p->epoch_step++;
-  if (!r->overflow) /* an overflow leaves the running statistics unchanged */
+  if (!r->overflow) /* else the running statistics are as if these had not been */
     p->batches_tracked += r->order.batches;
   /* A loss that is not finite would spoil the epoch's mean. */
   if (!r->nonfinite_loss && isfinite (r->loss_sum))

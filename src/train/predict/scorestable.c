@@ -59,7 +59,7 @@ dyno_scores_write_table (const DynoScores *scores, const DynoWeightsInfo *info,
     {
       const DynoScored *one = &g_array_index (scores->samples, DynoScored, i);
       g_autofree char *sample = dyno_dataset_describe_sample (dataset, one->index);
-      gsize first = (gsize) i * n; /* index of the sample's first output */
+      gsize first = (gsize) i * n; /* of its outputs */
 
       g_string_truncate (line, 0);
       dyno_csv_add_cell (line, sample);
