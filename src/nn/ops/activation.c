@@ -9,7 +9,7 @@
 
 typedef struct {
   guint32 activation;
-  double parameter; /* a DynoActivation's; 0 where it has none */
+  double parameter; /* of the activation; 0 where it has none */
   gboolean accumulate;
 } Activation;
 
@@ -63,8 +63,7 @@ reads_x (const Activation *attributes)
     }
 }
 
-/* The macros of the kernel for the node's function; the elementwise lowering selects the shader by
- * them. */
+/* Appends the kernel of a pass, with the macros for the node's function. */
 static void
 lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
        DynoTensor *b)

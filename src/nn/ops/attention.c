@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* attention: of each head of each sample, over its T = H * W tokens, or of each of its H rows, over
- * the T = W tokens of the row; qkv (N, H, W, 3 C), where a token's values are q, k, v, each
+/* attention: each head of a sample attends over the sample's T = H * W tokens or, by row, over the
+ * T = W tokens of each of its H rows.  qkv is (N, H, W, 3 C): a token's values are q, k, v, each
  * [head][value], C = heads * D:
  *     y[t] = sum over u of p[t][u] v[u],   p[t][u] = exp (s[t][u]) / sum over u of exp (s[t][u]),
  *     s[t][u] = q[t] . k[u] * scale, where scale is 1 / sqrt (D) unless the network sets another
- * u runs over the keys that count (DynoSequence in ops.h).  Scores and probabilities are never in
- * memory: the backward pass computes them again from q, k and the sums of exponentials.
+ * u runs over the keys that count (DynoSequence in ops.h).  Scores and probabilities are never
+ * written to memory: the backward pass computes them again from q, k and the sums of exponentials.
  *
  * Roles.  attention: inputs qkv, the lengths (N int32, or NULL); outputs y (N, H, W, C) and, in
- * training, sums (N, heads, T), of rows (N, H, heads, T), fp32: the base-2 logarithm of each query's
+ * training, sums (N, heads, T), by row (N, H, heads, T), fp32: the base-2 logarithm of each query's
  * sum of exponentials.
  *         attention_backward: inputs qkv, the lengths, y, dy, sums; output dqkv, in two passes: one
  *         computes the gradients of queries, the other the gradients of keys and values, so that
@@ -71,8 +71,8 @@ typedef struct {
   guint32 x, y, rows;
 } Shape;
 
-/* Best first; the last shape always fits 16 KiB.  Four rows need twice the registers for sums of
- * two rows, which a backward pass does not have. */
+/* Best first; the last shape always fits 16 KiB.  Four own rows take twice the registers for sums
+ * that two rows take: a backward pass does not have so many. */
 static const Shape shapes[] = { { 8, 16, 4 }, { 8, 16, 2 }, { 8, 16, 1 }, { 4, 16, 2 }, { 8, 8, 1 },
                                 { 4, 16, 1 }, { 4, 8, 1 },  { 2, 8, 1 },  { 2, 4, 1 } };
 static const Shape shapes_software[] = { { 8, 4, 4 }, { 8, 4, 2 }, { 8, 4, 1 },

@@ -4,9 +4,9 @@
  * channels_backward: dx[n][h][w][first + c] = dy[n][h][w][c], zero in the other channels; where dx
  * has other contributors, added to dx.  Input dy; output dx.
  *
- * One kernel copies up to eight runs.  Where runs begin and end at accesses of 16 bytes it copies
- * accesses, else single values; a target of more runs takes several dispatches, each of which writes
- * whole accesses of its own. */
+ * One kernel copies up to eight runs.  Where all runs begin and end at boundaries of 16-byte
+ * accesses, it copies whole accesses, else single values.  A target of more than eight runs takes
+ * several dispatches, each of which writes whole accesses of its own. */
 #include "channels-private.h"
 #include "channels-push.h"
 #include "elementwise.h"

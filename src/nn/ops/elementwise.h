@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Code shared by ops that go over elements: the width of an access, the number of workgroups, and
- * the lowering of activations, add and dropout.  Kernels read and write 16 bytes at a time
+ * the lowering of a dispatch over all elements.  Kernels read and write 16 bytes at a time
  * (shaders/lib/lanes.glsl). */
 #pragma once
 #include "lowering.h"

@@ -74,7 +74,7 @@ shared_bytes (const Shape *s, guint32 hidden, gboolean backward)
   return 4 * (values + (s->parts > 1 ? parts : 0));
 }
 
-/* FALSE: the device has too little workgroup memory for one sequence. */
+/* FALSE: the hidden units are too many for a workgroup or its memory. */
 static gboolean
 find_shape (const DynoDeviceInfo *info, guint32 n, guint32 t, guint32 hidden, DynoDtype dtype,
             gboolean backward, Shape *s)

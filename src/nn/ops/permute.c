@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* permute: the elements of each sample in another order, which Reshape and Transpose of other
- * programs make.  Input x (N, H, W, C); output y (N, H', W', C') of as many elements.  The index in
- * a sample of y, (h W' + w) C' + c, is a mixed-radix number whose digits are the parts, outermost
- * first; the index in the sample of x is the sum of each digit times the part's stride.
+/* permute: the elements of each sample in another order, as by ONNX's Reshape and Transpose.  Input
+ * x (N, H, W, C); output y (N, H', W', C') of as many elements.  The index in a sample of y,
+ * (h W' + w) C' + c, is a mixed-radix number whose digits are the parts, outermost first; the index
+ * in the sample of x is the sum of each digit times the part's stride.
  * permute_backward: the inverse order from dy to dx, added to dx where it has other contributors.
  * Input dy; output dx. */
 #include "channels-private.h"

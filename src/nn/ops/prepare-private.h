@@ -18,7 +18,7 @@ typedef struct {
 /* TRUE: the change needs a map of the pixels and not only a flip. */
 gboolean dyno_prepare_is_mapped (const DynoPrepare *prepare);
 
-/* The changes of an augmentation; FALSE: the graph failed. */
+/* Sets the changes of an augmentation; FALSE: the graph failed. */
 gboolean dyno_prepare_fill_changes (DynoGraph *graph, const DynoAugmentation *augmentation,
                                     guint32 width, guint32 height, guint32 channels,
                                     DynoPrepare *prepare);

@@ -3,9 +3,9 @@
  * scaled, normalised, augmented.  Inputs raw and seeds (N), both may be NULL; output x.  Without
  * raw it makes normal noise.  Samples from n_valid on are zero.
  *
- * One kernel reads raw once and writes x once.  Where more than flips is requested, a kernel with
- * one invocation per sample draws the changes first, and for contrast a further kernel adds up grey
- * values. */
+ * One kernel reads raw once and writes x once.  Where pixels are moved, recoloured or erased, a
+ * kernel with one invocation per sample draws the changes first, and for contrast a further kernel
+ * adds up grey values. */
 #include "prepare-private.h"
 #include "prepare-push.h"
 

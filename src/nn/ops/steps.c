@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* first_step, last_step, mean_step: one step y (N, 1, 1, C) of a sequence x (N, 1, T, C), of which the first
- * L[n] steps count (DynoSequence in ops.h):
+/* first_step, last_step, mean_step: one step y (N, 1, 1, C) of a sequence x (N, 1, T, C), of which
+ * the first L[n] steps count (DynoSequence in ops.h):
  *     first_step: y[n][c] = x[n][0][c]
  *     last_step: y[n][c] = x[n][L[n] - 1][c]
  *     mean_step: y[n][c] = sum over t < L[n] of x[n][t][c] / L[n]

@@ -6,8 +6,8 @@
  * Without a class token y (N, H, W, C) is x + positions (1, H * W, C); without positions y is the
  * class token followed by x.
  * tokens_backward: dx[n][t] (+)= dy[n][t + 1].  Input dy; output dx.
- * tokens_sums: dpositions[t] += sum over n of dy[n][t], dclass_token += the sum of t = 0, in fp32
- * and a fixed order.  Input dy; outputs dclass_token, dpositions (NULL: frozen). */
+ * tokens_sums: dpositions[t] += sum over n of dy[n][t], dclass_token += sum over n of dy[n][0], in
+ * fp32 and a fixed order.  Input dy; outputs dclass_token, dpositions (NULL: frozen). */
 #include "elementwise.h"
 #include "ops.h"
 #include "tokens-push.h"

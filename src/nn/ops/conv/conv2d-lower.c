@@ -21,7 +21,7 @@
 #define BIAS_CHUNKS        8 /* most chunks per workgroup; its other factor is lanes */
 #define BIAS_MAX_GROUPS    64
 #define BIAS_MIN_ROWS      256
-/* For whole images, which have many rows and few channels. */
+/* For the bias of whole images, which have many rows and few channels. */
 #define BIAS_MANY_ROWS   4096 /* rows of a group from which on more groups are used */
 #define BIAS_MANY_GROUPS 1024
 
@@ -72,7 +72,7 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
           : "");
 }
 
-/* Binds the values of the batch norm before x, for a forward or wgrad dispatch. */
+/* Binds the table of the batch norm that the loads of a forward or wgrad dispatch apply to x. */
 static void
 bind_load (DynoNode *node, DynoDispatch *dispatch)
 {
@@ -130,8 +130,8 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
                           .push_bytes = sizeof (DynoConv2dReducePush) };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   spec.local_size[0] = MIN (REDUCE_INVOCATIONS, info->max_invocations);
-  /* For few elements with many splits each: one invocation per element would leave most of a card
-   * idle, and would wait for one split after the other. */
+  /* Few elements with many splits each take several invocations per element: a single invocation
+   * would wait for one split after the other, and most of a card would be idle. */
   guint32 lanes = 1;
   for (guint32 l = REDUCE_LANES; l <= REDUCE_MOST_LANES; l *= REDUCE_MOST_LANES / REDUCE_LANES)
     if (info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * l
@@ -150,7 +150,7 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
   dispatch->bytes = (guint64) count * 4 * (splits + 2);
 }
 
-/* Binds the partial sums of a split forward or dgrad in place of its target. */
+/* The workspace for the partial sums that a split forward or dgrad writes instead of its target. */
 static DynoTensor *
 parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
 {
@@ -177,8 +177,8 @@ dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *
   dispatch->bytes += node->inputs[DYNO_CONV2D_AFFINE_RESIDUAL] ? y->size_bytes : 0;
 }
 
-/* special: for a forward node with a batch norm after its product, or a dgrad node that adds some
- * pixels; NULL: neither. */
+/* special: the shape of a forward node that applies a batch norm to its product, or of a dgrad node
+ * that adds another gradient; NULL: the node does neither. */
 static void
 join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target,
       DynoTensor *bias, guint32 splits, gboolean adds, const DynoConv2dShape *special)

@@ -14,11 +14,11 @@ G_BEGIN_DECLS
 typedef struct {
   /* forward: also make the sums for the batch norm that follows, where the kernel can */
   gboolean statistics;
-  /* dgrad: also make the sums of a batch norm's backward pass, where the kernel can, NORM
-   * (modes.h) and ACTIVATION of norm.glsl; 0: none */
+  /* dgrad: also make the sums of a batch norm's backward pass, where the kernel can: the macros
+   * NORM (modes.h) and ACTIVATION of norm.glsl; 0: none */
   guint32 norm, norm_activation;
-  /* forward: a batch norm with running statistics is applied to the product before it is stored,
-   * AFFINE (modes.h) and ACTIVATION of affine.glsl; 0: none */
+  /* forward: a batch norm with running statistics is applied to the product before it is stored:
+   * the macros AFFINE (modes.h) and ACTIVATION of affine.glsl; 0: none */
   guint32 affine, affine_activation;
   double affine_parameter; /* of the activation */
   double affine_eps;       /* added to the batch norm's variance */
@@ -26,7 +26,7 @@ typedef struct {
    * computed in the loads, LOAD of gemm-load.glsl, or of load.glsl for depthwise convolutions; 0:
    * input 0 is read as it is */
   guint32 load;
-  /* dgrad: adds another gradient, which has the values for every add_w-th pixel of every add_h-th
+  /* dgrad: adds another gradient, which has values only for every add_w-th pixel of every add_h-th
    * row; 0: none */
   guint32 add_h, add_w;
 } DynoConv2dFused;
@@ -108,7 +108,7 @@ typedef enum {
   DYNO_CONV2D_N_PASSES
 } DynoConv2dPass;
 
-extern const DynoOpClass dyno_conv2d_ops[DYNO_CONV2D_N_PASSES];    /* dense and grouped ones */
+extern const DynoOpClass dyno_conv2d_ops[DYNO_CONV2D_N_PASSES];    /* dense and grouped */
 extern const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES]; /* roles as of conv2d */
 extern const DynoOpClass dyno_linear_op; /* forward; its other passes are conv2d's */
 
@@ -130,7 +130,7 @@ typedef enum {
   DYNO_TILE_PATCH,
   /* matrix units, at most four channels, windows that overlap in shared memory; no dgrad */
   DYNO_TILE_FIRST,
-  /* matrix units, rectangles of pixels in shared memory, of whose rows each is loaded once for all
+  /* matrix units, rectangles of pixels in shared memory, each row of which is loaded once for all
    * taps of a column: stride 1, output as large as input */
   DYNO_TILE_STRIP,
   DYNO_TILE_LANES, /* one subgroup of 8 without shared memory: for CPUs */
@@ -145,7 +145,7 @@ typedef struct {
   /* FMA: 2 keeps two tiles in shared memory; PATCH: 2 loads the next patch ahead into registers;
    * MATRIX: number of slices of a K tile, each with subgroups of its own */
   guint32 stages;
-  double rate; /* speed where the tile fits the shape, relative to the best tile */
+  double rate; /* speed where the tile fits the shape, relative to the fastest MATRIX tile */
   /* MATRIX and FMA: a tile's rows (in wgrad the K axis) are the same pixel of several images, and
    * taps outside of the images are left out */
   gboolean images;
@@ -179,8 +179,8 @@ gboolean dyno_tile_uses_matrix (const DynoTile *tile);
 /* TRUE: a forward or dgrad is so small that a workgroup waits for each of its K tiles. */
 gboolean dyno_conv2d_is_small (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
-/* TRUE: the tile has long K tiles, for small products.  The following functions give BK, BM and BN
- * of the tile's kernel in a pass (FIRST in wgrad: all taps are one BM). */
+/* TRUE: the tile has long K tiles, for small products.  The following functions give BK, BM, BN
+ * and the invocations of the tile's kernel in a pass (FIRST in wgrad: all taps are one BM). */
 gboolean dyno_tile_is_deep (const DynoTile *tile);
 guint32 dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass);
 guint32 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass);
@@ -225,7 +225,7 @@ DynoStripTile dyno_strip_tile (const DynoTile *tile, const DynoConv2dShape *shap
 /* TRUE (FIRST and STRIP): a tile is a rectangle of pixels, `m` together, of which a workgroup
  * computes several one after the other; and in wgrad the K axis consists of whole rectangles. */
 gboolean dyno_tile_is_rectangle (const DynoTile *tile);
-/* The rectangles that cover y. */
+/* The number of rectangles that cover y. */
 guint64 dyno_tile_count_rectangles (const DynoTile *tile, const DynoConv2dShape *shape,
                                     DynoConv2dPass pass);
 
@@ -266,14 +266,14 @@ void dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec
 /* Adds the macros of a dgrad with add_h. */
 void dyno_conv2d_add_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 
-/* Adds the macros of a forward with affine, and binds its inputs.  offsets: of the push constants
- * by role, from DYNO_CONV2D_AFFINE_RESIDUAL on. */
+/* Add the macros of a forward with affine, and bind the tensors of its batch norm.  offsets: the
+ * offset of each tensor in the push constants, indexed by role. */
 void dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 void dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets);
 
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
-/* The same with the ops of another form (DynoConvForm), indexed by pass. */
+/* The same with the ops of another form (DynoConv2dForm), indexed by pass. */
 void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *ops);
 
 /* Appends a dispatch: target[i] += sum over splits of partial[split][i], for count floats. */
@@ -299,8 +299,8 @@ void dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name,
 /* The same for a bias only. */
 void dyno_conv2d_append_bias_gradient (DynoGraph *graph, const char *name, DynoTensor *dy,
                                        const DynoParameter *bias, const DynoConv2dShape *shape);
-/* The shape of a linear layer over rows, from `in` to `out` columns, as weight gradients read it;
- * and the nodes for its weight gradients. */
+/* The shape of a linear layer over rows, from `in` to `out` columns, as the nodes of its weight
+ * gradients read it; the second function appends these nodes. */
 DynoConv2dShape dyno_linear_shape (DynoGraph *graph, guint32 rows, guint32 in, guint32 out);
 void dyno_linear_append_weight_gradients (DynoGraph *graph, const char *name, DynoTensor *x,
                                           DynoTensor *dy, const DynoParameter *weight,
@@ -318,8 +318,9 @@ extern const DynoConv2dForm dyno_conv2d_depthwise; /* a group for each channel *
 
 /* The weight's layout as the kernels of dense and grouped convolutions read it. */
 DynoParameterLayout dyno_conv2d_layout (const DynoConv2dShape *shape);
-/* Makes NAME.weight, and NAME.bias of n_biases values (0: *bias is NULL), with the bias's initial
- * values by the weight's fan-in where PyTorch has it so.  FALSE: the graph has failed. */
+/* Makes NAME.weight, and NAME.bias of n_biases values (0: *bias is NULL), where the bias starts as
+ * zero or, with DYNO_INIT_KAIMING_UNIFORM, is drawn by the weight's fan-in.  FALSE: the graph has
+ * failed. */
 gboolean dyno_conv2d_parameters (DynoGraph *graph, const char *name,
                                  const DynoParameterLayout *layout, guint32 n_biases, DynoInit init,
                                  DynoParameter **weight, DynoParameter **bias);

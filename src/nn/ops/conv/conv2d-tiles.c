@@ -4,7 +4,7 @@
 #include "conv2d-private.h"
 #include "conv2d.h"
 
-/* Rates are measured on one card, relative to the fastest tile; the rates of deep tiles are
+/* Rates are measured on one card, relative to the fastest MATRIX tile; the rates of deep tiles are
  * measured with one workgroup per processor.  score_of() in conv2d-variants.c has the other
  * estimates. */
 const DynoTile dyno_tiles[] = {
@@ -158,8 +158,6 @@ tile_shared_bytes (const DynoTile *tile, DynoDtype dtype)
   return MAX (MAX (along_k, mixed), MAX (edge, slices));
 }
 
-/* The number of positions of an image on the line of conv2d/patch.comp, and the reach of the taps
- * to both sides. */
 guint32
 dyno_patch_pitch (const DynoConv2dShape *s)
 {

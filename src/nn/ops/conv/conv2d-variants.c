@@ -22,14 +22,14 @@
 /* Workgroups per processor from which on the workgroups of all phases of a tile run side by
  * side. */
 #define TOGETHER_MIN_GROUPS 16
-/* Fewest K tiles in a split, and most bytes of partial sums. */
+/* Fewest K tiles in a split. */
 #define SPLIT_MIN_TILES 8
 #define SPLIT_MIN_DEEP  3 /* for deep tiles */
 /* The number of multiplications that one processor of the measured card does in the time in which a
  * kernel starts and ends (3 us), and in which another kernel joins the parts (4 us). */
 #define START_PRODUCTS  3.4e6
 #define JOIN_PRODUCTS   4.5e6
-#define SPLIT_MAX_BYTES (64u << 20)
+#define SPLIT_MAX_BYTES (64u << 20) /* most bytes of partial sums */
 
 const char *
 dyno_conv2d_pass_name (DynoConv2dPass pass)
@@ -45,11 +45,11 @@ ceil_div (guint64 a, guint32 b)
 }
 
 /* The product that a pass computes.  With strides dgrad has one product per phase: rows and depth
- * are those of the largest one. */
+ * are then the most that a phase has. */
 typedef struct {
   guint64 rows, columns, depth;
   guint32 phases;
-  double useful; /* products of all phases, unpadded by tiles */
+  double useful; /* multiplications of all phases, without the padding of tiles */
 } Product;
 
 static guint32
@@ -114,7 +114,7 @@ has_few_channels (const DynoConv2dShape *s, DynoConv2dPass pass)
              || (pass == DYNO_CONV2D_WGRAD && s->dtype == DYNO_DTYPE_F32));
 }
 
-/* Channels and taps of x in a product: KH * KW * C, of one block. */
+/* The number of values of x that a sum goes over, KH * KW * C of one block. */
 static guint64
 taps_of (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
@@ -273,7 +273,7 @@ split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass 
   return product->depth;
 }
 
-/* TRUE: the tile can make the sums of a batch norm's backward pass. */
+/* TRUE: the variant can make the sums of a batch norm's backward pass. */
 static gboolean
 can_make_norm (const DynoConv2dVariant *variant)
 {
@@ -322,8 +322,8 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
    * ms per step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->fused.statistics && dyno_dtype_size (shape->dtype) == 2)
     return n;
-  /* They make no sums for its backward pass either: there only products that leave processors idle
-   * are split. */
+  /* Nor do they make sums for a batch norm's backward pass: a dgrad that should make them is split
+   * only where it leaves processors idle. */
   if (pass == DYNO_CONV2D_DGRAD && shape->fused.norm && tiles >= processors)
     return n;
   /* On a CPU only the smallest tiles are split, for the tests. */
@@ -353,9 +353,9 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   return n;
 }
 
-/* dx includes the slope where its sums are made, and all variants of one choice must write the same
- * values: they all follow the best guess.  Where the best guess makes sums, variants that cannot
- * make them are left out. */
+/* A kernel that makes the batch norm's sums applies the activation's slope to dx, and all variants
+ * of one choice must write the same values: they all follow the best guess.  Where the best guess
+ * makes sums, variants that cannot make them are left out. */
 static guint
 settle_norm (DynoConv2dVariant *variants, guint n)
 {
@@ -509,7 +509,7 @@ shader_of (const DynoTile *tile, DynoConv2dPass pass)
   return shaders[pass];
 }
 
-/* The macros of only one kind of tile. */
+/* Adds the macros that depend on the kind of the tile, on phases, groups and dilation. */
 static void
 add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, guint32 phases,
           gboolean apart, DynoKernelSpec *spec)

@@ -80,7 +80,7 @@ static const DynoOpClass conv_transpose_class = {
   .flops = dyno_conv2d_flops,
 };
 
-/* The output's extent along an axis; 0: it is invalid. */
+/* The output's extent along an axis; 0: the extent is invalid. */
 static guint32
 output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 dilation,
              guint32 more)

@@ -28,8 +28,8 @@
  * four channels each. */
 #define MOST_TAPS 10
 
-/* Invocations of a workgroup, workgroups in all, and the least and the most pieces of work per
- * invocation of wgrad (see types.glsl for the limits on a CPU). */
+/* Invocations of a workgroup, workgroups in all, and the least (in wgrad) and the most pieces of
+ * work per invocation (see types.glsl for the limits on a CPU). */
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 32
 #define WIDEST_BYTES         512 /* largest part of a pixel for one workgroup */
@@ -75,7 +75,8 @@ columns_of (const DynoConv2dShape *s)
   return (s->ow + dilation_w (s) - 1) / dilation_w (s);
 }
 
-/* Completes a cut with type, band and strip for h x w pixels; `least` pieces per invocation. */
+/* Completes a cut, whose type, band and strip are set, for h x w pixels; `least`: the fewest pieces
+ * per invocation. */
 static Cut
 cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h, guint32 w,
         guint32 workgroups, guint32 least)
@@ -110,7 +111,7 @@ in_phase (guint32 pad, guint32 dilation)
   return (guint32) ((gint32) pad / (gint32) dilation);
 }
 
-/* The kernel's constants; s is as the kernel sees it. */
+/* The spec of a kernel with its constants; s is the shape as the kernel sees it. */
 static DynoKernelSpec
 spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, const DynoConv2dShape *s,
          guint32 pieces, guint32 per_group)
@@ -322,7 +323,7 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   return dispatch;
 }
 
-/* Prepares the sums for a batch norm. */
+/* Binds the tensors of a batch norm, and the sums that the kernel makes for its backward pass. */
 static void
 bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint32 groups)
 {
@@ -439,7 +440,7 @@ const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES] = {
   },
 };
 
-/* The phases of x and of y are the same. */
+/* TRUE: there is no dilation, or each phase can be convolved as a separate image. */
 static gboolean
 has_phases (const DynoConv2dShape *s)
 {

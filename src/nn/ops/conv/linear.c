@@ -62,7 +62,7 @@ dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParam
                              flattened ? 1 : x->h, flattened ? 1 : x->w);
 }
 
-/* Both shapes lie as [h][w][c_p][out_p] in memory. */
+/* With in_by_out or without, the weight lies as [h][w][c_p][out_p] in memory. */
 static DynoParameterLayout
 weight_layout_of (const DynoTensor *x, const DynoLinearParams *params)
 {

@@ -37,7 +37,8 @@ typedef struct {
   float focal;
 } CrossEntropy;
 
-/* One workgroup, like the sum of the rows: targets are one word per row. */
+/* Appends the dispatch that computes norm.  One workgroup suffices, as for the sum of the rows,
+ * since targets are one word per row. */
 static DynoTensor *
 lower_norm (DynoLowering *lowering, DynoNode *node, gboolean mix)
 {

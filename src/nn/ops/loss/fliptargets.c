@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* flip_targets: values to predict that change their sign when an image is mirrored left to right, as
- * yaw and roll of a head do, for the samples that prepare mirrors.  Inputs targets (N, H, W, C) F32,
- * dense, and seeds (N); output the same values, negated for these samples. */
+/* flip_targets: negates some of the values to predict for the samples that prepare mirrors left to
+ * right, since a mirror image changes their sign, as that of yaw and roll of a head.  Inputs
+ * targets (N, H, W, C) F32, dense, and seeds (N); output the targets with these values negated. */
 #include "elementwise.h"
 #include "loss-push.h"
 #include "ops.h"

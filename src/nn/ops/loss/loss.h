@@ -16,8 +16,8 @@ DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
 gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
                           const DynoTensor *targets, DynoDtype dtype, guint32 c);
 
-/* The same of targets that are class ids, with a loss whose members are within their limits and
- * weights of the classes and their sum (may be NULL). */
+/* FALSE, and the graph fails, when targets are not one class id for each row, a member of the loss
+ * is outside its limits, or weights (may be NULL) are not those of the classes and their sum. */
 gboolean dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
                                   const DynoTensor *targets, const DynoClassLoss *loss,
                                   const DynoTensor *weights);

@@ -15,7 +15,7 @@
 #define MOST_PER_OUTPUT (DYNO_MAX_METRICS - 1)
 G_STATIC_ASSERT (MOST_PER_OUTPUT == 7);
 
-/* Declares a metric for each output; with only one output that metric would equal the metric of all
+/* TRUE: each output has a metric; with only one output its metric would equal the metric of all
  * outputs. */
 static gboolean
 is_per_output (const DynoTensor *prediction)

@@ -7,7 +7,7 @@
 #include "ops.h"
 
 #define MOST_TABLE 4096 /* counts in shared memory, 16 KiB: C <= 64 */
-/* of an invocation: the software driver ends loops after twice as many iterations */
+/* loop iterations of an invocation; the software driver ends loops after twice as many */
 #define MOST_LOOPS   32768
 #define WORKGROUPS   1024
 #define SOFTWARE_WGS 16

@@ -10,8 +10,8 @@
  * thousand classes; here one invocation has a row, and a workgroup adds up its rows, so that no
  * memory is needed for each pixel.  Inputs x (N, H, W, C), targets (N, H, W; NULL: random classes)
  * and weights (C + 1 floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).
- * Dispatches: the sums of weights (in training), the rows, and the sums of all to the step's
- * output. */
+ * Dispatches: the sums of weights (in training), the sums and the table of the Dice loss (in
+ * training), the rows, and the sums of all to the step's output. */
 #include "elementwise.h"
 #include "intl.h"
 #include "loss-push.h"
@@ -19,7 +19,7 @@
 #include "metric.h"
 #include "ops.h"
 
-/* of an invocation: the software driver ends loops after twice as many iterations */
+/* loop iterations of an invocation; the software driver ends loops after twice as many */
 #define MOST_LOOPS   32768
 #define WORKGROUPS   1024
 #define SOFTWARE_WGS 16

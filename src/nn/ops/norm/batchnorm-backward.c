@@ -9,8 +9,8 @@
  * they are not wanted.
  *
  * Where both weight and bias are frozen: dx = gamma[c] * invstd[c] * g, with no sums.  Where only
- * one of them is frozen, the statistics are the batch's, and the sum for the frozen one goes to
- * scratch.
+ * one of them is frozen, the statistics are the batch's, and the sum for the frozen parameter goes
+ * to a scratch tensor.
  *
  * With max pooling g is zero except at the winners, so the sums are only over the winners, and dx
  * gathers dy (N, OH, OW, C).
@@ -134,7 +134,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
   DYNO_BIND (dispatch, DynoBatchNormReducePush, partials, partials, DYNO_ACCESS_WRITE);
 }
 
-/* The tensor for a parameter's gradient; a scratch tensor for a frozen parameter. */
+/* Binds a parameter's gradient, or a scratch tensor where the parameter is frozen. */
 static void
 bind_sum (DynoLowering *lowering, DynoDispatch *dispatch, guint16 offset, DynoTensor *gradient,
           guint32 channels)

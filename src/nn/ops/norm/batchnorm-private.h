@@ -55,7 +55,7 @@ enum {
   DYNO_BATCH_NORM_N_OUTPUTS
 };
 
-#define DYNO_MASK_ROWS 4 /* of a word of the mask */
+#define DYNO_MASK_ROWS 4 /* rows in a word of the mask */
 
 /* inputs and outputs of a batch_norm_stats node; the last two inputs and the last output exist only
  * with a table */
@@ -192,7 +192,7 @@ DynoTensor *dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNor
                                       const DynoTensor *x);
 
 /* Reduces many groups of sums that a convolution has made to few, [groups][2][channels]; few groups
- * are left unchanged.  For a node of batch norm. */
+ * are left unchanged.  node: the batch norm's node. */
 void dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
                            DynoColumnSums *sums);
 

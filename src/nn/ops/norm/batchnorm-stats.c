@@ -89,7 +89,8 @@ dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *
                                   (guint64) r->groups * 2 * x->cp * sizeof (float));
 }
 
-/* The most groups of sums that batchnorm_finish reads directly; more groups are joined first. */
+/* The most groups of sums that are reduced in one dispatch; more groups are first joined to JOINED
+ * groups. */
 #define JOIN_MORE_THAN 1024
 #define JOINED         256
 
@@ -123,7 +124,8 @@ dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
   *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
 }
 
-/* Computes the statistics of x by group; sets the members of r that describe the groups. */
+/* The statistics of x by group, or, with *are_sums, the sums by group that a convolution has made;
+ * sets r->groups to the number of groups. */
 static DynoTensor *
 statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduction *r,
                      gboolean *are_sums)

@@ -134,7 +134,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   DYNO_BIND (dispatch, DynoBatchNormPoolPush, winners, winners, DYNO_ACCESS_WRITE);
 }
 
-/* Binds the mask that this pass writes; there is none when y is computed again. */
+/* The mask that this pass writes; NULL: none, as where y is computed again. */
 static DynoTensor *
 forward_mask (DynoLowering *lowering, const DynoNode *node)
 {

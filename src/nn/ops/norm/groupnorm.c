@@ -58,7 +58,7 @@ choose_local (DynoLowering *lowering, const DynoTensor *x, guint32 groups)
   return local;
 }
 
-/* The pass over each group; x, dy NULL in the forward pass. */
+/* The pass over each group.  dy: NULL in the forward pass; in the backward pass x is y. */
 static void
 lower_sums (DynoLowering *lowering, DynoNode *node, DynoTensor *x, DynoTensor *dy,
             DynoTensor *target)
@@ -88,7 +88,7 @@ lower_sums (DynoLowering *lowering, DynoNode *node, DynoTensor *x, DynoTensor *d
                       target, DYNO_ACCESS_WRITE);
 }
 
-/* The pass over all values; dy and sums NULL in the forward pass. */
+/* The pass over all values.  dy and sums: NULL in the forward pass; in the backward pass x is y. */
 static void
 lower_apply (DynoLowering *lowering, DynoNode *node, DynoTensor *x, DynoTensor *dy,
              DynoTensor *rows, DynoTensor *sums, DynoTensor *target)

@@ -6,7 +6,7 @@
  * Means and the variance (the mean of squares) are over the row's C values, in fp32.
  *
  * Roles.  layer_norm: inputs x, gamma, beta (masters); outputs y and, in training, rows
- * (N, H, W, 2) fp32: mean and invstd of each.
+ * (N, H, W, 2) fp32: mean and invstd of each row.
  *         layer_norm_sums: inputs x, dy, rows; outputs dgamma, dbeta, added to (NULL: frozen).
  * Groups of rows are added up first, then the groups, both in a fixed order.
  *         layer_norm_backward: inputs x, dy, rows, gamma; output dx. */
