@@ -5,8 +5,8 @@
  * Invariants:
  * - Inputs are small random values with zero pads, the same for every variant; gradients of
  *   parameters start from zero.
- * - A variant wins only if its outputs agree with the outputs of the first variant that gave finite
- *   ones.
+ * - A variant wins only if its outputs agree with the outputs of the first variant whose outputs
+ *   were finite.
  * - A variant that fails to compile or to agree costs a warning, never the run.
  * - All variants are timed at the clock of a busy device.
  *
@@ -63,7 +63,7 @@ typedef struct {
   guint64 work;          /* of the node, to rank the points */
   GArray *tried;         /* guint: indices of variants, in the order of trying */
   guint n_timed;         /* number of tried variants that were timed; the rest is being compiled */
-  Trial reference;       /* the first one with a result */
+  Trial reference;       /* of the first variant with a result */
   guint reference_place; /* in tried */
   int best;              /* index of a variant; -1: none */
   guint best_place;      /* in tried */
@@ -148,7 +148,8 @@ find_points (Tuner *t, GError **error)
     {
       const DynoChoicePoint *found = g_ptr_array_index (points, i);
       DynoVariant known;
-      /* A known choice that is not among the variants (of another version) is measured again. */
+      /* A key whose known choice is not among the variants, as that of another version, is measured
+       * again. */
       if ((dyno_choices_get (t->choices, found->key, &known) && has_variant (found, &known))
           || !g_hash_table_add (seen, found->key))
         continue;
@@ -302,7 +303,7 @@ wait_for_compilers (Tuner *t)
   g_mutex_unlock (&t->lock);
 }
 
-/* Memory that holds every variant of every point, one at a time. */
+/* Allocates memory that is large enough for each variant of each point, one at a time. */
 static gboolean
 allocate (Tuner *t, GError **error)
 {

@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 /* Likely variants of every unknown key are run one at a time, in scratch memory, and timed; a
- * variant whose result differs from the result of the first one may not win.  Keys that occur
+ * variant whose result differs from the result of the first variant may not win.  Keys that occur
  * several times are measured once; the keys of the nodes with the most work come first.  Winners go
  * into choices, and from there to the disk where choices were loaded from disk.  After `seconds`
  * (0: no limit) no new measurement is begun: the remaining keys keep their best guess and are
@@ -30,7 +30,7 @@ gboolean dyno_autotune_settle (DynoDevice *device, DynoGraph *graph, DynoChoices
 
 #define DYNO_AUTOTUNE_SECONDS 20.0
 
-/* The same within DYNO_AUTOTUNE_SECONDS. */
+/* As dyno_autotune_within, with DYNO_AUTOTUNE_SECONDS. */
 gboolean dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choices,
                         DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
                         GError **error);

@@ -36,9 +36,9 @@
 /* a CPU has larger caches, but the copy must not take too long */
 #define COPY_BYTES_SOFTWARE (G_GUINT64_CONSTANT (1) << 27)
 #define COPY_EACH           8u  /* chunks of 16 bytes per invocation */
-#define COPY_FIRST          16u /* part of the buffer that is tried first */
+#define COPY_FIRST          16u /* the first try copies this part of the buffer: 1/16 */
 
-#define FMA_CHAINS       8u /* latency times width, of today's GPUs and CPUs */
+#define FMA_CHAINS       8u /* at least latency times issue width, of today's GPUs and CPUs */
 #define FMA_UNROLL       16u
 #define FMA_LOOPS        512u
 #define FMA_SCALE        0.999f
@@ -396,7 +396,7 @@ time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, 
   return FALSE;
 }
 
-/* Compiles all kernels at once, in threads, so that the device does not cool down between two
+/* Compiles all kernels at once, in threads, so that the device's clock does not fall between two
  * kernels.  A kernel that fails is reported when it is recorded. */
 static void
 compile (Meter *m, const Product *p)
@@ -428,8 +428,9 @@ try_side (Meter *m, gboolean half, guint32 side, double *time_us, GError **error
   return TRUE;
 }
 
-/* The largest side whose run is not too long, estimated from the last run and run again, since the
- * launch dominates the time of small products. */
+/* Finds the largest side whose run is not too long.  The time of a larger side is estimated from
+ * the last run, and that side is then run itself, since the launch dominates the time of small
+ * products. */
 static gboolean
 find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 {

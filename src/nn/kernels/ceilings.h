@@ -39,7 +39,8 @@ gboolean dyno_ceilings_on_matrix (const DynoKernelSpec *spec);
 
 /* The least time of a dispatch in microseconds: the time of its bytes or of its useful FLOPs,
  * whichever is longer; FLOPs count at the rate of matrix units where the kernel runs on them, else
- * at that of fp32.  0: the ceilings are all 0, or the dispatch has neither bytes nor FLOPs. */
+ * at the rate of fp32 multiply-adds.  0: the ceilings are all 0, or the dispatch has neither bytes
+ * nor FLOPs. */
 double dyno_ceilings_floor_us (const DynoCeilings *ceilings, const DynoDispatch *dispatch);
 
 G_END_DECLS

@@ -31,7 +31,7 @@ const DynoConvKind dyno_conv_kinds[DYNO_CONV_N_KINDS] = {
   { "grouped", 2, { { 2, 9, 11, 64, 64, 3, 1, 1, 16 }, { 1, 7, 6, 12, 18, 3, 2, 1, 3 } } },
 };
 
-/* Values in (-1, 1), exact in fp16. */
+/* Values in [-1, 1), exact in fp16. */
 static float *
 fill (gsize n, guint32 seed)
 {
@@ -124,7 +124,7 @@ dyno_conv_trial_values (const DynoConvTrial *t, const float *values[DYNO_CONV_MA
   return n;
 }
 
-/* Factors around 1. */
+/* Factors around 2, and a running variance of 1. */
 static void
 fill_norm (DynoConvTrial *t)
 {

@@ -274,7 +274,7 @@ struct _DynoVariantTest {
   DynoVariant variant;
 };
 
-/* The pass and precision that a choice's key names; NULL: the key is not that of a convolution. */
+/* The pass and precision that a choice's key names; NULL: the key is not a convolution's. */
 static const DynoPrecision *
 read_key (const char *key, DynoConv2dPass *pass)
 {
@@ -430,7 +430,7 @@ dyno_variant_test_run (DynoVariantTest *test, DynoDevice *device, double *nmse, 
          && read_error (test, program, nmse, error);
 }
 
-/* All of them ---------------------------------------------------------------------------------- */
+/* All variants --------------------------------------------------------------------------------- */
 
 gboolean
 dyno_selftest_variants (DynoDevice *device, guint one_of, DynoVariantFunc func, gpointer data,

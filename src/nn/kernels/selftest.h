@@ -12,11 +12,11 @@ typedef struct {
   const DynoPrecision *precision;
   gboolean usable; /* on this device */
   const char *why; /* why it is not usable; else NULL */
-  /* Only set by a self-test. */
+  /* Set by a self-test; compiling sets only passed and fault. */
   gboolean passed;
   double error;      /* the largest normalised mean squared error of its shapes */
   double tolerance;  /* upper limit of error */
-  const char *fault; /* why it did not run; else NULL */
+  const char *fault; /* why a kernel did not compile; else NULL */
   /* Only set by compiling: the statistics of its largest kernel; unknown where the driver does not
    * report them. */
   DynoKernelStatistics statistics;

@@ -105,7 +105,7 @@ wants_tests (const DynoDeviceInfo *info)
   return wish ? g_str_equal (wish, "1") : info->type != DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
-/* Makes tests of the chosen variants without a known test, each once. */
+/* Makes one test for each chosen variant that has not passed its test yet. */
 static GPtrArray *
 make_tests (DynoLowering *lowering, DynoChoices *choices, GError **error)
 {

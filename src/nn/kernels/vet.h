@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering only with kernels that compile and compute correctly on the device: a variant that fails
- * is refused, and the next one is taken. */
+ * is refused, and the next variant is taken. */
 #pragma once
 #include "lowering.h"
 
