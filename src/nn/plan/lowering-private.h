@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The definition of DynoLowering, for the files that make, rewrite and plan it.
  *
- * lowering.c calls rematerialise.c, reorder.c and overlap.c; the first two call it: both
- * change the list of dispatches by lowering single nodes a second time. */
+ * lowering.c calls rematerialise.c, reorder.c and overlap.c.  The first two call lowering.c in
+ * turn: they change the list of dispatches by lowering single nodes a second time. */
 #pragma once
 #include "lowering.h"
 

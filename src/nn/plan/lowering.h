@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering: every node becomes dispatches, as plain data, without a device.
  *
- * An op's `lower` picks a kernel variant for what the device can do, asks for workspace, and
+ * An op's `lower` picks a kernel variant that the device can run, asks for workspace, and
  * declares for each dispatch which tensors it reads and writes; the memory plan and the barriers
  * follow from these declarations.  A dispatch names its kernel by a DynoKernelSpec; shapes go into
  * specialisation constants (they are known), addresses into push constants.
@@ -146,7 +146,7 @@ guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *
 
 /* Spec building. */
 void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
-    G_GNUC_PRINTF (2, 3); /* appends one "NAME=VALUE" */
+    G_GNUC_PRINTF (2, 3); /* appends "NAME=VALUE", or several with spaces between */
 /* Specialisation constants by the names that shaders/shared gives their ids. */
 void dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value);
 void dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value);
@@ -193,7 +193,7 @@ gboolean dyno_choices_has_passed (DynoChoices *choices, const char *key,
 typedef struct {
   DynoNode *node;
   char *key;
-  DynoVariant *variants; /* best guess first; refused ones left out */
+  DynoVariant *variants; /* best guess first, without refused variants */
   guint n_variants, chosen;
 } DynoChoicePoint;
 GPtrArray *dyno_lowering_get_choice_points (DynoLowering *lowering);

@@ -11,7 +11,7 @@
  * sums stay equal to the bit; the peak of the memory does not grow. */
 #include "lowering-private.h"
 
-/* Dispatches of at most this many bytes leave most of a card idle. */
+/* Dispatches of at most this many bytes and FLOPs leave most of a card idle. */
 #define SHORT_BYTES (G_GUINT64_CONSTANT (4) << 20)
 #define SHORT_FLOPS G_GUINT64_CONSTANT (250000000)
 /* A weight gradient is moved by at most this many levels, since its inputs must be kept until it

@@ -28,13 +28,13 @@ typedef enum { ORDER_SIZE, ORDER_AREA, ORDER_LENGTH, ORDER_TIME, ORDER_N } Order
 typedef struct {
   Order order;
   gboolean tight; /* the smallest gap that fits instead of the lowest */
-  guint n;        /* large ranges */
+  guint n;        /* number of large ranges */
   DynoLiveRange *ranges;
   guint *sequence; /* indices in the order of placing: of the large ranges, then of the tiny ones */
   guint *placed;   /* indices by offset */
   guint64 *offsets;     /* of each range */
   guint64 buffer_bytes; /* buffer size: no range straddles a multiple of it */
-  /* end of the ranges in each buffer; the last: of all buffers past the limit */
+  /* end of the ranges in each buffer; the last entry: in all buffers past the limit */
   guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS + 1];
 } Placement;
 

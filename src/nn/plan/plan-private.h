@@ -35,7 +35,7 @@ guint64 dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges);
 /* The component under which a space's memory is counted. */
 DynoMemoryKind dyno_space_kind (DynoSpace space);
 gboolean dyno_space_is_slotted (DynoSpace space);
-/* steps change the space and it outlives them: a snapshot holds it */
+/* TRUE: steps change the space, and it outlives them, so a snapshot holds it. */
 gboolean dyno_space_is_state (DynoSpace space);
 guint dyno_plan_slots (const DynoPlan *plan, DynoSpace space); /* number of buffers of a space */
 

@@ -315,7 +315,7 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
 {
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     plan->space_bytes[space] = MAX (plan->space_bytes[space], other->space_bytes[space]);
-  /* of one device */
+  /* Both plans must be for one device. */
   g_return_if_fail (plan->n_arena_buffers == 0 || plan->buffer_bytes == other->buffer_bytes);
   for (guint i = 0; i < other->n_arena_buffers; i++)
     plan->arena_bytes[i] = MAX (plan->arena_bytes[i], other->arena_bytes[i]);

@@ -418,7 +418,7 @@ dyno_dispatches_order (GPtrArray *list, guint64 *peak)
   return result;
 }
 
-/* Restoring ------------------------------------------------------------------------------------ */
+/* Rematerialising ----------------------------------------------------------------------------- */
 
 static void
 rematerialised_free (gpointer data)
@@ -485,7 +485,7 @@ backward_reads (const Schedule *s, guint value)
   return FALSE;
 }
 
-/* TRUE: another reader keeps every value that the node reads. */
+/* TRUE: the backward pass reads every value that the node reads in any case. */
 static gboolean
 reads_what_is_kept (const Schedule *s, const Rematerialised *rematerialised)
 {
