@@ -51,7 +51,7 @@ typedef struct {
   const DynoVetWatch *watch;
   GCancellable *cancellable; /* may be NULL */
   guint64
-      /* approximate bytes of gradients per piece (buckets.h); 0: derived from the net's size */
+      /* approximate bytes of gradients per bucket (buckets.h); 0: derived from the net's size */
       bucket_bytes;
 } DynoBuildParams;
 

@@ -2,9 +2,9 @@
 /* Command lists: the places of barriers, submit splits and timestamps.
  *
  * Splits keep a submit well under the time after which drivers reset a slow card (2 s on Windows,
- * some 10 s elsewhere, less on embedded ones), and short enough that a desktop on the same card
- * stays usable: 0.1 s, estimated with rates that even the slowest useful card of its kind reaches.
- * A CPU needs no splits.  A split costs some 5 us, so the rates are not lower than necessary. */
+ * some 10 s elsewhere, less on embedded devices), and short enough that a desktop on the same card
+ * stays usable: 0.1 s, estimated with rates that even the slowest useful card reaches.  A CPU needs
+ * no splits.  A split costs some 5 us, so the rates are not lower than necessary. */
 #include "command-list.h"
 #include <string.h>
 
@@ -54,7 +54,7 @@ dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const GArray *en
   GArray *list = g_array_new (FALSE, FALSE, sizeof (DynoCommandListItem));
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   guint mark = 0, piece = 0;
-  gboolean pending = FALSE; /* the barrier of a left-out dispatch is kept for the next one */
+  gboolean pending = FALSE; /* a left-out dispatch's barrier moves to the next dispatch */
   double seconds = 0;
   list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark++);
   for (guint i = 0; i < dispatches->len; i++)

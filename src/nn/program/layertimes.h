@@ -15,7 +15,7 @@ gboolean dyno_program_time_dispatches (DynoProgram *program, guint repeats, doub
                                        GCancellable *cancellable, GError **error);
 
 typedef struct {
-  char *name;       /* the graph's, "layer1.0.conv1"; also "loss" and "optimizer" */
+  char *name;       /* the layer's in the graph, "layer1.0.conv1"; also "loss" and "optimizer" */
   const char *kind; /* of its op, "conv2d" */
   /* time in each stage; a forward kernel that is run again for the backward pass counts in
    * BACKWARD */

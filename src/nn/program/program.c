@@ -35,7 +35,7 @@ struct _DynoProgram {
   DynoBuffer *step_in, *step_out;
   Recording recordings[DYNO_COMMAND_N]; /* a shared recording is at the index of its first kind */
   int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph lacks its stages */
-  /* index in recordings that holds a stage of the slot's last step; -1: it was not submitted */
+  /* index of the recording with a stage of the slot's last step; -1: the stage was not submitted */
   int last_kinds[DYNO_MEMORY_MAX_SLOTS][DYNO_N_STAGES];
   GArray *buckets; /* of PIECES; NULL: not recorded */
   DynoCommand *profile[DYNO_MEMORY_MAX_SLOTS];

@@ -6,7 +6,7 @@
  * holds if one thread submits them in order.  Recording happens once; a submit then costs one
  * vkQueueSubmit.  Barriers follow from the dispatches' declared accesses, by byte range, one per
  * dependency level.  In debug builds and with DYNO_HAZARDS=1 a second, independent pass checks the
- * recorded list and aborts on a conflicting pair without a barrier between.
+ * recorded list; dyno_program_new fails where a conflicting pair has no barrier between.
  * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying
  * DynoStepOutput back, where the graph has them; the command that begins a step clears the
  * output. */
@@ -23,8 +23,7 @@ typedef struct _DynoMemory DynoMemory;
 typedef struct _DynoProgram DynoProgram;
 
 /* Errors: those of dyno_buffer_new; OUT_OF_DEVICE_MEMORY where the plan needs larger buffers than
- * the device has.  MASTER, HALF, GRADIENT, MOMENTs, STATE and SCALER start as zero except for the
- * loss scale. */
+ * the device has.  All spaces but ARENA start as zero, except for the loss scale. */
 DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
 DynoMemory *dyno_memory_ref (DynoMemory *memory); /* not thread-safe */
 void dyno_memory_unref (DynoMemory *memory);

@@ -87,7 +87,7 @@ pack (const DynoGraph *graph, DynoSpace space, const float *const *values, float
   return TRUE;
 }
 
-/* The fp16 copy of a space's parameters, which its flat values begin with. */
+/* Makes the fp16 copy of a space's parameters, which come first among the flat values. */
 static gboolean
 round_half (const DynoGraph *graph, DynoSpace space, Flat *flat, GError **error)
 {
@@ -104,7 +104,8 @@ round_half (const DynoGraph *graph, DynoSpace space, Flat *flat, GError **error)
   return TRUE;
 }
 
-/* MASTER and AVERAGE include the fp16 copy; MASTER includes the states. */
+/* Makes the flat values of a space: with the fp16 copy for MASTER and AVERAGE, and with the states
+ * for MASTER. */
 static gboolean
 flatten (const DynoGraph *graph, DynoSpace space, const float *const *values, Flat *flat,
          GError **error)
