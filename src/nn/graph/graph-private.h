@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* A gradient that autograd.c still has to add to another one. */
+/* A gradient that autograd.c still has to add to another gradient. */
 typedef struct {
   DynoTensor *source, *target;
 } DynoPendingSum;
@@ -27,7 +27,7 @@ struct _DynoGraph {
   DynoTensor *flat[DYNO_SPACE_N];
   DynoTensor *kept_states; /* NULL: STATE holds only the running statistics */
 
-  guint cursor; /* the forward node whose backward is being appended; n_nodes before that */
+  guint cursor; /* index of the forward node whose backward is being appended; G_MAXUINT before */
   GHashTable *node_index; /* forward DynoNode* -> 1 + its place, while backward runs */
   /* gradient DynoTensor* -> GPtrArray of the tensors whose gradient it is */
   GHashTable *gradient_shares;

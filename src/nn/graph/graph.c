@@ -452,9 +452,9 @@ place (DynoTensor *tensor, guint64 element_offset)
     tensor->offset = element_offset * dyno_dtype_size (tensor->dtype);
 }
 
-/* The parameters in the order of the flat memory.  Where weight decay leaves out vectors, they are
- * the middle two kinds of trained parameters; the head is the last two: each is one contiguous
- * range of elements. */
+/* The kinds of parameters in the order of the flat memory.  The vectors that weight decay leaves
+ * out are the middle two of the four trained kinds, and the head is the last two, so that each of
+ * these sets is one contiguous range of elements. */
 typedef enum { BODY, BODY_VECTORS, HEAD_VECTORS, HEAD, FROZEN } ParameterKind;
 
 static ParameterKind
@@ -584,7 +584,7 @@ dyno_graph_find_parameter (const DynoGraph *graph, const DynoParameter *paramete
 
 /* Nodes ---------------------------------------------------------------------------------------- */
 
-/* The array, enlarged to at least n tensors; new ones are NULL. */
+/* The array, enlarged to at least n tensors; new entries are NULL. */
 static DynoTensor **
 grow (DynoTensor **tensors, guint *n_tensors, guint n)
 {

@@ -47,8 +47,8 @@ dyno_dtype_size (DynoDtype dtype)
 }
 const char *dyno_dtype_name (DynoDtype dtype); /* "f32", "f16", as in keys and prints */
 
-/* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once per slot
- * (a step in flight). */
+/* Where a tensor lies.  Every space is one buffer, except that ARENA may consist of several
+ * (plan.h); INPUT, STEP_IN and STEP_OUT exist once per slot (a step in flight). */
 typedef enum {
   /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1,
    * MOMENT2; GRADIENT and the moments hold only the trained parameters; the frozen parameters
@@ -83,7 +83,7 @@ struct _DynoTensor {
   /* channels in memory: c rounded up to 8 for activations and parameters; = c where dense */
   guint32 cp;
   guint64 size_bytes; /* n * h * w * cp * dtype size, or the size that the op requested */
-  /* in its space; of parameters and state set at once, of other tensors by the plan */
+  /* offset in its space: set at once for parameters and state, by the plan for other tensors */
   guint64 offset;
   gboolean needs_gradient;
   gboolean keep;        /* the host reads its value after the run: it lives to the last dispatch */
@@ -189,7 +189,8 @@ typedef struct {
   guint32 batch;
   DynoPrecision precision;
   gboolean training; /* FALSE: evaluation: running statistics, no gradients, no dropout */
-  /* rematerialise all values that are cheap to rematerialise instead of keeping them */
+  /* drop outputs after the forward pass and compute them again in the backward pass, where this
+   * saves memory (rematerialise.c) */
   gboolean checkpointing;
   DynoOptimizer optimizer;
   /* Prefixes of names, separated by commas: the parameters under them are frozen.  NULL: none.  The
@@ -314,7 +315,8 @@ gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
  * holds the gradient of the op's input.  FALSE: the op must write into dyno_graph_gradient_target.
  * input needs a gradient. */
 gboolean dyno_graph_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
-/* dyno_graph_gradient_target, or where output's gradient may be overwritten in place, that. */
+/* The gradient of output where input's gradient may overwrite it in place; else as
+ * dyno_graph_gradient_target. */
 DynoTensor *dyno_graph_gradient_target_over (DynoGraph *graph, DynoTensor *input,
                                              DynoTensor *output, gboolean *accumulate);
 
@@ -328,7 +330,7 @@ DynoTensor *dyno_graph_scaler (DynoGraph *graph);      /* struct DynoScalerState
 /* The flat memory of the trained parameters as one tensor: MASTER, HALF, GRADIENT, MOMENT1,
  * MOMENT2.  To be called after all parameters exist. */
 DynoTensor *dyno_graph_flat (DynoGraph *graph, DynoSpace space);
-/* The averages of the trained parameters, their fp16 copy (AMP; else NULL), and those of the
+/* The averages of the trained parameters, their fp16 copy (AMP; else NULL), and the averages of the
  * running statistics (NULL where there are none), each as one tensor.  FALSE: there are no
  * averages, or the graph failed. */
 gboolean dyno_graph_flat_averages (DynoGraph *graph, DynoTensor **weights, DynoTensor **half,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mixing each sample of a training batch with the one before it, images and targets alike: MixUp
+/* Mixing each sample of a training batch with the sample before it, images and targets alike: MixUp
  * (Zhang et al., arXiv:1710.09412) and CutMix (Yun et al., arXiv:1905.04899) as in torchvision's
  * transforms (v2).  One share is drawn per batch, on the host; the preparation of the input and the
  * loss read it from the step's input, so that no pass over the batch is added. */

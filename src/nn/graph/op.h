@@ -41,7 +41,7 @@ typedef enum {
 } DynoElementwise;
 
 /* A window that slides over the pixels of an image.  The first window begins pad pixels before the
- * image; how far the last one goes past the end follows from the number of windows. */
+ * image; how far the last window goes past the end follows from the number of windows. */
 typedef struct {
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
 } DynoPoolWindow;

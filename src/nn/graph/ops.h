@@ -28,8 +28,8 @@ typedef struct {
 DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
-/* The same over a sequence (N, 1, T, C) -> (N, 1, OT, out_channels); of the params only the members
- * for the width are read.  The weight's shape is (out, in, kernel), PyTorch's Conv1d. */
+/* The same over a sequence (N, 1, T, C) -> (N, 1, OT, out_channels); the members of the params for
+ * the height are not read.  The weight's shape is (out, in, kernel), PyTorch's Conv1d. */
 DynoTensor *dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
@@ -123,15 +123,15 @@ DynoTensor *dyno_multiply (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const
  * that is not finite. */
 DynoTensor *dyno_affine (DynoGraph *graph, DynoTensor *x, double factor, double offset,
                          const char *name);
-/* x (N, H, W, C) by a parameter (C): y[n][h][w][c] = x[n][h][w][c] * weight[c], name.weight; and
- * x[n][h][w][c] + bias[c], name.bias */
+/* y[n][h][w][c] = x[n][h][w][c] * weight[c], with the parameter name.weight (C). */
 DynoTensor *dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
-/* The same with an existing parameter (C, 1, 1), for models that list the factors before the
- * preceding layers' parameters.  NULL: an earlier error. */
+/* dyno_scale_channels with an existing parameter (C, 1, 1), for models that list the factors before
+ * the preceding layers' parameters.  NULL: an earlier error. */
 DynoParameter *dyno_factor_parameter (DynoGraph *graph, const char *name, guint32 channels,
                                       DynoInit init);
 DynoTensor *dyno_scale_channels_by (DynoGraph *graph, DynoTensor *x, const char *name,
                                     const DynoParameter *factors);
+/* y[n][h][w][c] = x[n][h][w][c] + bias[c], with the parameter name.bias (C). */
 DynoTensor *dyno_add_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 /* x (N, H, W, C) times factors (N, 1, 1, C): y[n][h][w][c] = x[n][h][w][c] * factors[n][c] */
 DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);
@@ -157,8 +157,8 @@ DynoTensor *dyno_pad (DynoGraph *graph, DynoTensor *x, const char *name,
 /* The value of a pixel of the resized image. */
 typedef enum {
   DYNO_RESIZE_LINEAR,       /* linear interpolation between its neighbours */
-  DYNO_RESIZE_PREFER_FLOOR, /* the nearest; of two equally near, the first */
-  DYNO_RESIZE_PREFER_CEIL,  /* the nearest; of two equally near, the second */
+  DYNO_RESIZE_PREFER_FLOOR, /* the nearest pixel; the first of two equally near pixels */
+  DYNO_RESIZE_PREFER_CEIL,  /* the nearest pixel; the second of two equally near pixels */
   DYNO_RESIZE_FLOOR,        /* the pixel before */
   DYNO_RESIZE_CEIL,         /* the pixel after */
 } DynoResizeMode;

@@ -4,7 +4,7 @@
  * Large parameters are initialised and packed by several threads: a value depends only on its
  * index.
  * In memory the output channel is the fastest index and channels are padded to 8, as the matrix
- * kernels load them; pads are zero and stay zero, since their gradients are. */
+ * kernels load them; pads are zero and stay zero, since their gradients are zero. */
 #include "network.h"
 #include "checked.h"
 #include "hash.h"
