@@ -2,7 +2,7 @@
 /* Fusions: rewrites of a graph that join two of its nodes, so that one kernel does the work of both.
  *
  * Each is one file of this folder, which may include the private headers of the two ops that it
- * joins; no op knows another, and none knows a fusion.
+ * joins; no op knows another op or a fusion.
  *
  * Invariants: a fusion changes the set of nodes, but never their results except for rounding; a
  * tensor that it removes had only one reader.  `match` changes nothing.  Nodes are tried in the

@@ -50,7 +50,8 @@ touches_outputs (const DynoNode *node, const DynoNode *writer)
   return FALSE;
 }
 
-/* TRUE: no node between the two touches the outputs of the first node. */
+/* *other is the next node that can be joined; no node between the two may touch the outputs of the
+ * first node. */
 static gboolean
 match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 {

@@ -5,14 +5,16 @@
  * The readers are one node of the forward pass and its backward nodes.  The node is a convolution,
  * a linear layer, or a batch norm that adds the output as its residual.  Dense kernels read a table
  * of the batch norm's values for each channel (lib/gemm-load.glsl), [4][channels] of x's type,
- * which batch_norm_stats then writes; depthwise ones and batch norms read the values themselves. */
+ * which batch_norm_stats then writes; depthwise kernels and batch norms read the values
+ * themselves. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "rewrite.h"
 
-/* TRUE: the batch norm uses the statistics of the batch.  These are finite only if all of x is
- * finite, so that a load need not check each value for NaN. */
+/* TRUE: readers can compute the batch norm's output in their loads.  The batch norm must use the
+ * statistics of the batch: these are finite only if all of x is finite, so that a load need not
+ * check each value for NaN. */
 static gboolean
 can_be_loaded (const DynoNode *norm)
 {
