@@ -22,9 +22,9 @@ typedef struct {
   guint32 affine, affine_activation;
   double affine_parameter; /* of the activation */
   double affine_eps;       /* added to the batch norm's variance */
-  /* forward and wgrad: input 0 is the input of a batch norm, whose output after this activation is
-   * computed in the loads, LOAD of gemm-load.glsl, or of load.glsl for depthwise convolutions; 0:
-   * input 0 is read as it is */
+  /* forward and wgrad: input 0 is the x of a batch norm, and the loads compute the batch norm's
+   * output after this activation: the macro LOAD of gemm-load.glsl, or of load.glsl for depthwise
+   * convolutions; 0: input 0 is read as it is */
   guint32 load;
   /* dgrad: adds another gradient, which has values only for every add_w-th pixel of every add_h-th
    * row; 0: none */
