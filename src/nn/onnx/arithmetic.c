@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, products, splits and concatenations of tensors; those of constants are folded (fold.c). */
+/* Sums, products, splits and concatenations of tensors; the same operators over constants are
+ * folded (fold.c). */
 #include "graph-private.h"
 #include "import-private.h"
 #include <string.h>
@@ -28,7 +29,7 @@ find_axis (const DynoImportValue *x, const DynoImportValue *parameter)
 
 typedef DynoTensor *(*ByChannel) (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 
-/* An op of a tensor and a parameter that has a value for each of its channels. */
+/* An op of a tensor and a parameter that has a value for each channel of the tensor. */
 static gboolean
 read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, ByChannel op,
                  DynoInit init)

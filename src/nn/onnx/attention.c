@@ -8,7 +8,7 @@
 /* The layout of queries, whose view is (samples, groups and heads, steps, values of a head). */
 typedef struct {
   guint32 channels, dim; /* number of values of all heads and of one head */
-  gboolean lies; /* TRUE: as the op needs them: the steps are all tokens of a sample, or of a row */
+  gboolean lies; /* TRUE: the op can read them: the steps are all tokens of a sample, or of a row */
   gboolean by_row;
 } Heads;
 
@@ -165,7 +165,7 @@ append_attention (DynoImport *import, const DynoOnnxNode *node, double scale, Dy
           || !(q = dyno_import_as_groups (import, node, q, n - 2, n - 1))
           || !take_heads (q, &heads)))
     return FALSE;
-  /* Exports scale queries and keys by its square root, rounded. */
+  /* Exports multiply queries and keys each by the square root of the factor, which is rounded. */
   if (fabs (scale * sqrt (heads.dim) - 1) < 1e-5)
     scale = 0;
   if (!(k = align (import, node, k, q, &heads, TRUE))

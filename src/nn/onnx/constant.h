@@ -19,7 +19,7 @@ typedef struct {
   /* for floats: they have 64 bits; other floats are rounded to 32, so that Floor and Ceil of
    * results equal PyTorch's */
   gboolean is_double;
-  gint64 *ints; /* one of the two is NULL */
+  gint64 *ints; /* one of ints and floats is NULL */
   double *floats;
 } DynoConstant;
 

@@ -3,7 +3,7 @@
 #include "fold-private.h"
 #include <string.h>
 
-/* Sets output k to the numbers of data at index 0 of a walk over the output. */
+/* Sets output k to the numbers of data that index 0 of a walk over the output selects. */
 static gboolean
 take (DynoImport *import, const DynoOnnxNode *node, guint k, const DynoConstant *data,
       DynoFoldWalk *walk, const gint64 *dims, guint n_dims)

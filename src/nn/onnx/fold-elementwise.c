@@ -134,7 +134,7 @@ int_xor (gint64 a, gint64 b, gint64 *result)
   return TRUE;
 }
 
-/* The six comparisons, for integers and for floats. */
+/* The comparisons, for integers and for floats. */
 #define COMPARISON(name, operator)                                \
   static gboolean int_##name (gint64 a, gint64 b, gint64 *result) \
   {                                                               \

@@ -32,7 +32,7 @@ typedef struct {
 /* Begins with all indices and strides 0. */
 void dyno_fold_walk_init (DynoFoldWalk *walk, const gint64 *dims, guint n_dims);
 /* Sets the strides of index k to the strides of the constant, whose axes are the walk's last axes;
- * an axis of 1 is repeated. */
+ * an axis of extent 1 is repeated. */
 void dyno_fold_walk_broadcast (DynoFoldWalk *walk, guint k, const DynoConstant *constant);
 void dyno_fold_walk_next (DynoFoldWalk *walk);
 

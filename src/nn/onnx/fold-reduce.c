@@ -21,8 +21,8 @@ find_reduction (const DynoOnnxNode *node)
   g_return_val_if_reached (SUM);
 }
 
-/* Reduces number i of data into number `at` of made; first: it is the first one there.  FALSE: the
- * result overflows. */
+/* Reduces number i of data into number `at` of made; first: no number was reduced into it before.
+ * FALSE: the result overflows. */
 static gboolean
 take_in (Reduction reduction, DynoConstant *made, guint at, const DynoConstant *data, guint i,
          gboolean first)

@@ -100,7 +100,7 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
       || (has_bias && dyno_import_float (node, "beta", 1) != 1))
     return dyno_import_refuse (
         import, node, "Dyno reads it as a linear layer only with transA 0, alpha 1 and beta 1");
-  /* Several rows for each sample, such as the tokens of a transformer, in one axis with the
+  /* x has several rows for each sample, such as the tokens of a transformer, in one axis with the
    * samples. */
   if (x->view.n_dims == 2 && dyno_view_dim (&x->view, 0) != x->view.batch)
     return read_rows (import, node, has_bias ? node : NULL, 2, node, x);

@@ -226,8 +226,8 @@ gives_pixels (const DynoOnnxModel *model, guint32 height, guint32 width, guint32
   return dyno_import_build (graph, x, model, dyno_import_count_outputs (model), TRUE, NULL) != NULL;
 }
 
-/* This follows from the output's shape in the file, where one pixel, (N, C, 1, 1), means one row
- * for each sample.  If the file states no shape, it follows from a trial import with a picture. */
+/* Decides by the output's shape in the file, where one pixel, (N, C, 1, 1), means one row for each
+ * sample, or, if the file states no shape, by a trial import with a picture. */
 gboolean
 dyno_import_is_of_pixels (const DynoOnnxModel *model)
 {

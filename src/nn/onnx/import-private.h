@@ -46,7 +46,7 @@ typedef struct {
   DynoGraph *graph;
   const DynoOnnxModel *model;
   guint32 n_outputs; /* of the head */
-  /* batch of views: that of the file's input, where it is a number */
+  /* batch of the views: the batch of the file's input, where the file states a number */
   guint32 batch;
   /* gets n_outputs outputs instead of the file's number; NULL: none */
   const DynoOnnxNode *head;

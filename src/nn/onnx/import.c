@@ -546,8 +546,8 @@ add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
   set_parameter (value, &value->vector);
 }
 
-/* The axes of the file's input.  A sequence has its channels before its steps, as PyTorch's layers
- * take it, where the first of them reads the input. */
+/* The axes of the file's input.  A sequence has its channels before its steps, as PyTorch's
+ * convolutions and batch norms take it, where such a layer reads the input. */
 static const char *
 input_form (const DynoOnnxModel *model)
 {
@@ -665,7 +665,7 @@ fail (DynoImport *import)
                           "Dyno cannot train this network as it is:%s", text->str);
 }
 
-/* The output as a row of logits for each pixel of the picture x; NULL: it is not that. */
+/* The output as a row of logits for each pixel of the picture x; NULL: it has no such layout. */
 static DynoTensor *
 find_pixels (DynoImport *import, DynoImportValue *value, const DynoTensor *x)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling: MaxPool, AveragePool, the global ones, and means and maxima over height and width. */
+/* Pooling: MaxPool, AveragePool, global pooling, and means and maxima over height and width. */
 #include "import-private.h"
 #include <string.h>
 

@@ -20,7 +20,7 @@ dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
                                                             : dyno_import_fold (import, node);
 }
 
-/* The data of such an operator, and its axes. */
+/* Input 0 of an operator that changes axes, and the input's axes. */
 typedef struct {
   gboolean is_parameter;
   DynoImportValue *value;
