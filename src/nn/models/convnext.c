@@ -54,7 +54,7 @@ block (DynoGraph *graph, DynoTensor *x, const char *name, double share)
                                     .groups = channels,
                                     .bias = TRUE,
                                     .init = DYNO_INIT_NORMAL_002 };
-  /* in torchvision's order this parameter comes before those of the layers */
+  /* in torchvision's order this parameter comes before the layers' parameters */
   const DynoParameter *factors =
       dyno_factor_parameter (graph, scale, channels, DYNO_INIT_MILLIONTH);
   DynoTensor *y = dyno_conv2d (graph, x, depthwise, &params);

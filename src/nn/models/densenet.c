@@ -12,7 +12,7 @@
 /* channels between a layer's convolutions, as a multiple of the added channels */
 #define BOTTLENECK 4
 
-static const guint blocks[] = { 6, 12, 24, 16 }; /* layers of each */
+static const guint blocks[] = { 6, 12, 24, 16 }; /* layers of each block */
 
 /* "name.part"; g_free. */
 static char *

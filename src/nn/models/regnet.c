@@ -40,7 +40,7 @@ residual_block (DynoGraph *graph, DynoTensor *x, const char *name, const Variant
                   *add = g_strconcat (name, ".add", NULL),
                   *relu = g_strconcat (name, ".activation", NULL);
   DynoTensor *identity = x, *y;
-  /* in torchvision's order the projection's parameters come before those of the branch */
+  /* in torchvision's order the projection's parameters come before the branch's parameters */
   if (x && (x->c != channels || stride != 1))
     identity = dyno_model_named_unit (
         graph, x, proj, &(DynoModelUnit){ .channels = channels, .kernel = 1, .stride = stride });

@@ -64,8 +64,8 @@ conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, Conv c
   return dyno_batch_norm (b->graph, dyno_conv2d (b->graph, x, conv, &params), norm);
 }
 
-/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", followed by a ReLU except in
- * the last one. */
+/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", followed by a ReLU except in a
+ * block's last unit. */
 static DynoTensor *
 unit (Builder *b, DynoTensor *x, const char *block, guint index, Conv c, gboolean relu)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vision transformers with patches of 16 x 16 pixels: ViT-Tiny and -Small with timm's names, ViT-B
  * with torchvision's.
- * Dosovitskiy et al., "An Image is Worth 16x16 Words" (2020); the small ones are DeiT's.
+ * Dosovitskiy et al., "An Image is Worth 16x16 Words" (2020); the small models are DeiT's.
  * Twelve blocks x + attention (norm (x)), then x + mlp (norm (x)), whose hidden layer is four times
  * as wide; the logits are computed from the class token of the last block.  There is a position for
  * every patch, so the number of positions follows from the size of the images.  The width scales

@@ -7,7 +7,7 @@
  * mean of the steps that count; a linear layer.  An image is read as the sequence of its rows.
  * Van den Oord et al., "WaveNet: A Generative Model for Raw Audio" (2016).
  * Parameter names are those of the PyTorch module: input, layers.0.conv, layers.0.skip,
- * layers.0.residual (not in the last layer, which has no next one), output, fc.  The width scales
+ * layers.0.residual (not in the last layer, which has no next layer), output, fc.  The width scales
  * channels. */
 #include "intl.h"
 #include "models.h"
