@@ -12,8 +12,8 @@
 #include "elementwise.h"
 #include <string.h>
 
-/* The number of processors of a device is the number of workgroups of 256 invocations that it runs
- * at once; splitting aims at one tile for each processor. */
+/* The number of processors of a device is the number of workgroups of 256 invocations that it is
+ * taken to run at once; wgrad is split into about two workgroups for each processor. */
 /* Chunks of a patch that an invocation can load ahead. */
 #define PATCH_AHEAD 9
 /* The share of the time saved by splits of forward and dgrad that remains after the splits are
