@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs a data set.  All cores read and encode samples, some at a time, and one thread writes them
- * in their order. */
+/* Packs a data set.  All cores read and encode a chunk of samples, then the calling thread writes
+ * the chunk in order. */
 #include "convert.h"
 #include "checked.h"
 #include "datafile.h"
@@ -45,7 +45,7 @@ typedef struct {
   const char *path;
   char *temporary;
   int fd;
-  GArray *written; /* Members that are written, in the order of the file */
+  GArray *written; /* Written, in the order of the file */
   Packed packed[CHUNK];
   GPtrArray *skipped; /* may be NULL */
   DynoConverted *converted;
@@ -304,7 +304,7 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
       for (guint32 i = 0; i < n_values; i++)
         {
           g_ascii_formatd (number, sizeof number, "%.9g", (double) values[i]);
-          /* a negative zero would lose its sign as a whole number */
+          /* a reader that takes "-0" for a whole number would lose the sign */
           g_string_append_printf (json, "%s%s", i > 0 ? ", " : "",
                                   strcmp (number, "-0") == 0 ? "-0.0" : number);
         }
@@ -537,7 +537,8 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
   return FALSE;
 }
 
-/* Training samples come in a fixed random order, for programs that do not shuffle the samples. */
+/* Puts the training samples into a fixed random order, for programs that do not shuffle samples,
+ * and the validation samples after them. */
 static GArray *
 make_order (DynoDataset *dataset)
 {

@@ -4,12 +4,12 @@
  * The format is not Dyno's own, so that other programs can read it as well and any .tar program can
  * show the content.  Samples lie one after another, each image with its original bytes, so that
  * nothing is lost and nothing is decoded for packing.  Where a sample is a piece of an image, the
- * piece is written as PNG, or the whole JPEG is written with the place of the piece: in either case
- * the decoded pixels at any size are the same to the bit.  A sample that is no image of bytes in
- * grey or RGB, such as a sequence or an array of floats, is written as .npy, in the form in which
- * the network reads it.  Names of classes and of values, the normalisation, the parts, and the
- * order of the samples in the data set, are written too (packed.h): training with the file is the
- * same as training with its source. */
+ * piece is written as PNG; where the image is a JPEG, or smaller than the piece, the whole file is
+ * written with the place of the piece.  In either case the decoded pixels at any size are the same
+ * to the bit.  A sample that is no image of bytes in grey or RGB, such as a sequence or an array of
+ * floats, is written as .npy, in the form in which the network reads it.  Names of classes and of
+ * values, the normalisation, the parts, and the order of the samples in the data set, are written
+ * too (packed.h): training with the file is the same as training with its source. */
 #pragma once
 #include "dataset.h"
 

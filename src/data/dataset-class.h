@@ -59,7 +59,8 @@ typedef struct {
   gboolean (*decode_at_once) (DynoDataset *dataset, guint64 index, gpointer const *fields);
   /* NULL: samples have no labels */
   gint32 (*label) (DynoDataset *dataset, guint64 index);
-  /* TRUE where a sample's mask has pixels of a class; NULL: not known before it is decoded */
+  /* TRUE where a sample's mask has pixels of a class; NULL: not known before the sample is
+   * decoded */
   gboolean (*shows) (DynoDataset *dataset, guint64 index, guint32 class_id);
   /* NULL: not known before a sample is decoded */
   const float *(*values) (DynoDataset *dataset, guint64 index);
@@ -75,7 +76,7 @@ struct _DynoDataset {
   gatomicrefcount references;
   DynoDatasetInfo info;
   GPtrArray *unreadable; /* "path: reason", NULL-terminated once open */
-  GPtrArray *notes;      /* sentences about found files that are not used */
+  GPtrArray *notes;      /* sentences on unused files and on assumptions */
   gpointer state;
 };
 
@@ -158,8 +159,8 @@ void dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float dev
  * expect. */
 void dyno_dataset_info_photographs (DynoDatasetInfo *info);
 
-/* From now on images of bytes in RGB are read as luma, where wanted (may be NULL) has one
- * channel. */
+/* From now on images of bytes in RGB are read as luma, if wanted, the input of the weights (may be
+ * NULL), has one channel. */
 void dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted);
 
 /* Calls the class's decode, and converts the result to luma where the data set is read so.

@@ -63,16 +63,16 @@ typedef struct {
   guint64 n_ignored;   /* of masks: pixels that count for no class */
   char **target_names; /* of the values, NULL-terminated, from y.names; NULL: there are none */
   char **target_units; /* of each value, "": none; NULL as target_names is */
-  /* Where the data do not decide the task, and the setting data.task can: the reason for the guess.
-   * task_doubted: the other task is about as likely, which a note reports.  NULL: the task is
-   * known. */
+  /* The reason for which the task was guessed, where the data do not decide it; the setting
+   * data.task overrides the guess.  NULL: the task is known. task_doubted: another task is about as
+   * likely, which a note reports. */
   char *task_reason;
   gboolean task_doubted;
   gboolean knows_values; /* dyno_dataset_get_values gives the values */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   guint64 n_validation;  /* with has_split: samples of val/ */
   gboolean generated;    /* built in */
-  gboolean grey;         /* images are decoded in colour, and have one channel */
+  gboolean grey;         /* images are converted to one channel: see packed.h */
   gboolean luma;         /* images in colour are converted to luma: see DynoDatasetParams */
   /* hash of names, sizes and labels, by which a resumed run checks that it sees the same data */
   guint64 content_hash;
@@ -182,8 +182,8 @@ gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error
 /* The class id of a sample of a data set that has labels, without decoding it, and its name for
  * people ("cat/0001.jpg", "#17"; g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
-/* The values of a sample that has no class, without decoding it; owned by the data set.  NULL: the
- * kind of data set has them only by decoding. */
+/* The values of a sample that has no class, without decoding it; owned by the data set.  NULL: in
+ * this kind of data set, values are known only by decoding. */
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 

@@ -8,7 +8,7 @@
 
 #define MAX_NAMED 5  /* classes in a sentence */
 #define UNEVEN    50 /* ratio of samples of the largest class to the smallest */
-#define GAP       5  /* consecutive numbers without a label: so many are not left out on purpose */
+#define GAP       5  /* a gap of this many numbers without a sample is a likely mistake */
 
 typedef struct {
   GPtrArray *notes;
@@ -83,7 +83,7 @@ is_unchecked (const Notes *n, guint32 c)
   return n->has_validation && n->train[c] > 0 && n->validation[c] == 0;
 }
 
-/* "before “a”, “b” and 3 more after", for the classes of which a condition holds. */
+/* Adds the note "before “a”, “b” and 3 more after" on the classes for which a condition holds. */
 static void
 note_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before,
               const char *after)
@@ -101,7 +101,7 @@ note_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const cha
     g_ptr_array_add (n->notes, g_string_free (g_steal_pointer (&text), FALSE));
 }
 
-/* One wrong byte of labels makes hundreds of classes. */
+/* Notes the gap: one wrong byte in the labels can make hundreds of classes. */
 static void
 note_gap (Notes *n, DynoDataset *dataset)
 {
@@ -150,7 +150,7 @@ note_uneven (Notes *n)
                                     100.0 * (double) counts[most] / (double) n->info->n_samples));
 }
 
-/* Only where that is allowed. */
+/* A single class gets here only where one_class allows it. */
 static void
 note_single (Notes *n)
 {
@@ -200,7 +200,7 @@ note_alike (Notes *n)
                              info->class_names[first], info->class_names[second], found - 1));
 }
 
-/* A guess that may well be wrong, and the setting that decides it. */
+/* Notes a guess of the task that may well be wrong, and the setting that overrides it. */
 static void
 note_task (Notes *n)
 {

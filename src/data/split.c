@@ -3,9 +3,9 @@
  *
  * Invariants: the same (data set, fraction, seed) gives the same division on every machine; each
  * class gives the same share, with the rounding carried from class to class; a class never loses
- * its last training sample, and a class with two samples has one for validation, so that with very
- * many very small classes the validation part is larger than the fraction.  Both parts are in an
- * order by seed: the beginning of the validation part is a fair sample of it.
+ * its last training sample, and a class of two samples or more has at least one for validation, so
+ * that with very many very small classes the validation part is larger than the fraction.  Both
+ * parts are in an order by seed: the beginning of the validation part is a fair sample of it.
  *
  * Samples are assigned to the folds in turn, class after class, each class in an order by seed:
  * every sample is in the validation part of one fold. */

@@ -23,7 +23,7 @@ typedef struct {
   const DynoDatasetInfo *info;
   gboolean classes;
   GPtrArray *harm, *remarks;
-  GHashTable *seen; /* guint64 *, hashes: 1 + the first sample with that hash */
+  GHashTable *seen; /* from a guint64 * in hashes to 1 + the first sample with that hash */
   guint64 *hashes;  /* (n_samples) */
   Pairs same, mislabelled, leaked;
   guint64 n_images, n_grey, n_deep, n_turned, n_garbage;
@@ -130,7 +130,7 @@ count_pair (Pairs *pairs, guint64 first, guint64 second)
   pairs->second = second;
 }
 
-/* Several pieces of one image may be samples. */
+/* Hashes a file with the box of the sample, since several pieces of one image may be samples. */
 static guint64
 hash_file (Survey *s, guint64 index, const guint8 *bytes, gsize size)
 {

@@ -6,10 +6,10 @@
 G_BEGIN_DECLS
 
 /* The first n_harmful sentences are about problems that make a training or its validation worse
- * (tiny classes, a single class, samples that are the same to the byte within a part, over both
- * parts of a data set that brings them, or under two labels, 16 bits a channel); the others are
- * remarks on the treatment of the samples (sizes that differ, greyscale among colour, images that
- * EXIF turns, labels in order). */
+ * (tiny classes, a single class, samples with equal bytes within a part, in both parts of a data
+ * set with its own split, or under two labels, 16 bits a channel); the others are remarks on the
+ * treatment of the samples (sizes that differ, greyscale among colour, images that EXIF turns,
+ * stray bytes in a file, labels in order). */
 typedef struct {
   char **sentences; /* NULL-terminated */
   guint n_harmful;
@@ -19,9 +19,9 @@ typedef struct {
 /* A value for most_bytes: samples of this size are read in some seconds. */
 #define DYNO_SURVEY_MOST_BYTES (G_GUINT64_CONSTANT (256) << 20)
 
-/* Looks for likely problems.  The samples are read for that, unless they have more than most_bytes
- * on disk; 0: they are always read.  Samples that cannot be read are skipped.  progress: samples
- * read so far.  Any thread.  Free with dyno_survey_free.  Errors: NO_MEMORY;
+/* Looks for likely problems.  The samples are read for that, unless they are generated or have more
+ * than most_bytes on disk; most_bytes 0: no limit.  Samples that cannot be read are skipped.
+ * progress: samples read so far.  Any thread.  Free with dyno_survey_free.  Errors: NO_MEMORY;
  * G_IO_ERROR_CANCELLED. */
 DynoSurvey *dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes,
                                  DynoScanProgress progress, gpointer data,

@@ -20,7 +20,7 @@ find_file (const char *targets)
   return g_strconcat (stem, ".names", NULL);
 }
 
-/* FALSE: the text is no name that can be shown in a line. */
+/* FALSE: the text is empty, too long, or has control characters. */
 static gboolean
 is_good (const char *name)
 {

@@ -42,7 +42,7 @@ read_double (DynoJsonReader *r, double *value, GError **error)
   return TRUE;
 }
 
-/* A flag as number, true or false. */
+/* Reads a flag, which may be a number, true or false. */
 static gboolean
 read_flag (DynoJsonReader *r, gboolean *value, GError **error)
 {
@@ -243,7 +243,7 @@ typedef struct {
   guint8 *ids;
   GArray *corners; /* double */
   GArray *runs;    /* guint32 */
-  GArray *size;    /* double: height and width of the runs */
+  GArray *size;    /* double: height and width of the image for which the runs were made */
 } Drawing;
 
 static gboolean
@@ -275,7 +275,7 @@ append_run (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 static gboolean
 draw_corners (const Drawing *d, GError **error)
 {
-  /* The same minimum as in pycocotools, which reads fewer numbers as a box. */
+  /* A list of fewer than three corners is no polygon: pycocotools reads four numbers as a box. */
   return d->corners->len < 6
          || dyno_mask_draw_polygon ((const double *) (gpointer) d->corners->data,
                                     d->corners->len / 2, d->width, d->height, d->id, d->ids, error);
@@ -325,7 +325,7 @@ draw_runs (DynoJsonReader *r, Drawing *d, GError **error)
                               d->height, d->id, d->ids, error);
 }
 
-/* A list of polygons; some programs write a single polygon without its list. */
+/* Draws a list of polygons; some programs write a single polygon without the list around it. */
 static gboolean
 draw_polygons (DynoJsonReader *r, Drawing *d, GError **error)
 {

@@ -23,7 +23,7 @@ typedef enum {
   DYNO_ARCHIVE_NONE,
   DYNO_ARCHIVE_TAR,
   DYNO_ARCHIVE_ZIP,
-  DYNO_ARCHIVE_OTHER, /* another format: members cannot be read in any order */
+  DYNO_ARCHIVE_OTHER, /* another format, whose members cannot be read in any order */
 } DynoArchiveKind;
 
 /* Guesses the type from the first bytes.  *other: the name of another format ("gzip"). */

@@ -166,7 +166,7 @@ spread (guint8 *out, const guint8 *strip, guint64 n, gsize stride, guint item)
     }
 }
 
-/* Writes samples first to first + n to out. */
+/* Writes the samples from first to before first + n into out, in C order. */
 static gboolean
 reorder_window (int from, guint64 at, const DynoNpyHeader *header, guint64 first, guint64 n,
                 guint8 *out, guint8 *strip, const char *shown, GCancellable *cancellable,
@@ -174,7 +174,8 @@ reorder_window (int from, guint64 at, const DynoNpyHeader *header, guint64 first
 {
   guint64 n_samples = header->shape[0], per_sample = header->n_items / n_samples;
   gsize item = header->item_bytes;
-  /* With all samples in the window the strips follow each other. */
+  /* A strip is one item of each sample of the window.  If the window has all samples, strips are
+   * contiguous in the file, and several are read at once. */
   guint64 at_once = n == n_samples ? MAX (PIECE / (n * item), 1) : 1;
   Walk walk;
 

@@ -3,9 +3,9 @@
  *
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
- *   channels; three axes of floats may also be (N, T, F), which the caller that opens them decides;
- *   y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which y.names may
- *   name (arraytargets.h).
+ *   channels; three axes may also be (N, T, F) unless they are of unsigned bytes, which the params
+ *   decide (is_sequences); y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats:
+ *   values, which y.names may name (arraytargets.h).
  * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks
  *   during a run is an error of the sample; a mapping would raise a signal.  y is read at once and
  *   checked.
@@ -28,7 +28,7 @@
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
 typedef struct {
-  DynoArray x, y;         /* y: empty where there are no targets, and after they are learned */
+  DynoArray x, y;         /* y: closed where there are no targets, and after they were read */
   guint64 first;          /* index of its first sample in the data set */
   gboolean reads_at_once; /* the system can distinguish cached bytes of the file from others */
 } Part;
@@ -60,11 +60,11 @@ dyno_array_set_close (DynoDataset *dataset)
   g_free (set);
 }
 
-/* The part of sample *index, which becomes the index of the record in the part. */
+/* Finds the part of sample *index; *index becomes the index within the part. */
 static const Part *
 find_part (const Set *set, guint64 *index)
 {
-  guint low = 0, high = set->n_parts; /* the part lies from low on and before high */
+  guint low = 0, high = set->n_parts; /* the part is one of low to high - 1 */
 
   while (high - low > 1)
     {
@@ -101,7 +101,8 @@ has_planes (const DynoNpyHeader *header, DynoAxes axes)
   return (second == 1 || second == 3 || second == 4) && last > 4;
 }
 
-/* The kind of the model decides, and for prediction the input of the weights. */
+/* Three axes are sequences if the model is for sequences, or, for prediction, if the input of the
+ * weights is one. */
 static gboolean
 is_sequences (const DynoArray *x, const DynoDatasetParams *params)
 {

@@ -15,7 +15,7 @@ gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpen
 gboolean dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean rests,
                                          const DynoOpenContext *context, GError **error);
 /* Adds the targets of the part that was added last; takes ownership of y, also on error.  Errors:
- * the same. */
+ * UNSUPPORTED, CORRUPT. */
 gboolean dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **error);
 /* To be called after all parts, of which at least one was taken: loads the targets and the samples.
  * targets: NULL: there are none; else the path of a .npy whose .names, where there are any, name

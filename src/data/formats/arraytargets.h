@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets of each record, from an array of targets: classes or values, and the part of this
- * decision that is a guess.  Data sets of arrays and of sequences share it. */
+/* The targets of each record, from an array of targets: classes or values, and whether this
+ * decision is a guess.  Shared by data sets of arrays and of sequences. */
 #pragma once
 #include "array.h"
 
@@ -15,8 +15,8 @@ typedef struct {
   gboolean one_hot; /* each record was a row with a single 1 */
 } DynoTargets;
 
-/* Checks by its header only whether an array can be the targets of the n_records records of `of`.
- * Errors: UNSUPPORTED, CORRUPT. */
+/* Checks, only by its header, whether y can be the targets of n_records records; of: the name of
+ * the samples, for messages.  Errors: UNSUPPORTED, CORRUPT. */
 gboolean dyno_targets_check (const DynoArray *y, guint64 n_records, const char *of, GError **error);
 
 /* Reads the targets of one more part, which _check has passed, into targets, zeroed before the

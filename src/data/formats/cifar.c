@@ -53,7 +53,7 @@ record_bytes (const Kind *kind)
   return kind->n_labels + PIXELS;
 }
 
-/* The label that is out of range, or -1. */
+/* The index of the first label of a record that is out of range, or -1. */
 static int
 find_bad_label (const Kind *kind, const guint8 *record)
 {
@@ -95,7 +95,7 @@ peek_file (const char *path)
   return kind;
 }
 
-/* The kind by the name of a damaged file. */
+/* The kind that a file has by its name; the content of a damaged file does not show it. */
 static const Kind *
 kind_of_name (const char *name)
 {
@@ -127,7 +127,8 @@ find_files (const char *folder, guint *n_train)
     if (kind_of_name (name) == &kinds[0] && !g_str_equal (name, "test_batch.bin"))
       g_ptr_array_add (train, g_strdup (name));
   g_ptr_array_sort (train, compare_names);
-  /* Other programs write a train.bin too. */
+  /* Other programs write a train.bin, too: its content, or the file of names, must be
+   * CIFAR-100's. */
   if (train->len == 0
       && (peek_file (whole) == &kinds[1]
           || (g_file_test (names, G_FILE_TEST_EXISTS) && g_file_test (whole, G_FILE_TEST_EXISTS))))

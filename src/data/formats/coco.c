@@ -21,7 +21,7 @@
 
 #define PEEKED 4096
 
-/* An area of the mask. */
+/* An area of a sample's mask. */
 typedef struct {
   DynoCocoAnnotation annotation;
   guint32 file; /* index in files */
@@ -47,7 +47,7 @@ typedef struct {
   Areas *areas;
   DynoNamedFiles *named;
   GTree *categories; /* id (gint64 *) to its name */
-  GArray *parts;     /* guint8 of each item */
+  GArray *parts;     /* guint8: DynoPart of each item */
   guint64 n_without, n_boxes, n_lost;
 } Coco;
 

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
   guint8 id;
   gint64 centre_x, centre_y, radius; /* Q8 quarter pixels */
-  gint64 cosine, sine;               /* of the turn, over the radius: Q40 per Q8 quarter pixel */
+  gint64 cosine, sine;               /* of the turn, over the radius: Q52 / Q8 quarter pixels */
   int narrow;                        /* half the shorter side of a rectangle, Q12 */
   int colour[3];
 } Shape;
@@ -48,9 +48,9 @@ typedef struct {
   int noise;
 } Drawing;
 
-/* A bright shape on a dark ground.  Each class has a channel that is lower than it would be: nearly
- * always the lowest, so that a small network learns the classes within a minute on a CPU, and the
- * outline decides the rest. */
+/* A bright shape on a dark ground.  Each class darkens a channel of its own, which nearly always
+ * becomes the lowest, so that a small network learns the classes within a minute on a CPU; in the
+ * remaining cases only the outline shows the class. */
 static void
 plan_shape (Shape *shape, const Masks *masks, DynoRng *rng, guint32 width, guint32 height)
 {

@@ -9,7 +9,7 @@
 
 #define MAX_TEXT     4096
 #define POSE_NUMBERS 12
-#define TOLERANCE    0.02 /* tolerance of the products of a rotation's rows */
+#define TOLERANCE    0.02 /* tolerance of the products of the rows of a rotation matrix */
 
 int
 dyno_head_pose_numbers (const char *text, gsize size, double *numbers, int n)

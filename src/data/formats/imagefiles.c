@@ -176,7 +176,7 @@ imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   for (guint i = 0; context->paths[i]; i++)
     if (!walk_argument (&walk, context->paths[i], error))
       return FALSE;
-  dyno_dataset_info_set_classes (info, 1); /* dyno_folder_probe counts the files of a class */
+  dyno_dataset_info_set_classes (info, 1); /* for the counts of dyno_folder_probe */
   if (!dyno_folder_probe (scan, dataset, context, error))
     return FALSE;
   dyno_dataset_info_set_classes (info, 0);

@@ -43,7 +43,7 @@ is_blank (const char *cell)
   return !cell || cell[strspn (cell, " \t")] == '\0';
 }
 
-/* For columns of which one is 1: the index of that column among the targets, or -1. */
+/* For one-hot columns: the index among the targets of the column that is 1, or -1. */
 static int
 find_one (const DynoManifestRows *rows, guint row)
 {
@@ -128,8 +128,8 @@ find_file (Manifest *manifest, const DynoManifestRows *rows, guint row, int colu
     }
 }
 
-/* The text of a class: blanks around it are removed, and where classes were requested 2.0 is the
- * class 2. */
+/* The text of a class: blanks around it are removed; where classes were requested, "2.0" becomes
+ * "2". */
 static guint32
 add_label (Manifest *manifest, const DynoManifestRows *rows, guint column, const char *cell)
 {
@@ -243,7 +243,7 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
     manifest->list->masks = dyno_mask_list_new ();
   if (rows->reason && !info->task_reason)
     dyno_dataset_info_guess (info, rows->doubted, g_strdup (rows->reason));
-  /* A class without a row is still a class. */
+  /* A column that is 1 in no row is a class, too. */
   for (guint t = 0; rows->one_hot && rows->headers->len > 0 && t < rows->targets->len; t++)
     dyno_label_table_add (
         &manifest->labels,

@@ -14,7 +14,7 @@
 #define MANY      10
 #define MAX_NAMED 5
 
-/* The name in lower case, with only letters and digits. */
+/* Usual names of columns, compared in lower case and by letters and digits only. */
 static const char *const path_words[] = {
   "filename",  "path",       "file",      "image",     "filepath", "imagepath", "img",     "name",
   "imagename", "filenames",  "filepaths", "imagefile", "imgpath",  "imgname",   "imageid", "imgid",
@@ -161,8 +161,9 @@ may_be_thousands (const char *cell)
 
 /* The kinds of a column's cells, over all rows. */
 typedef struct {
-  guint n, n_numbers, n_whole, n_written_whole, n_flags; /* cells; of them numbers, whole ones, ones
-                                                          * without a point, 0 or 1 */
+  guint n, n_numbers, n_whole, n_written_whole, n_flags; /* cells, and among these: numbers, whole
+                                                          * ones, whole ones without a point, 0 or
+                                                          * 1 */
   guint n_different;                                     /* texts, up to MAX_DIFFERENT */
 } Content;
 

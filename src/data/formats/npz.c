@@ -46,7 +46,7 @@ static const Pair validation_pairs[] = {
 typedef struct {
   char *shown;         /* the archive, for messages */
   GHashTable *by_name; /* from a name in lower case, without .npy, to a DynoMember */
-  /* names in by_name that two members have, in upper and lower case: a DynoMember */
+  /* from a name in by_name that two members have, which differ in case, to one of these members */
   GHashTable *twins;
   GHashTable *names;  /* names of all members, unchanged; owned by the members */
   GPtrArray *members; /* DynoMember, in the order of the archive */
@@ -267,7 +267,7 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
     train = &train_pairs[4];
   if (!train)
     return set_unknown (contents, path, error);
-  /* Requested targets belong to a single array. */
+  /* Requested targets belong to the samples of one part, so there is no validation part. */
   if (context->params->targets)
     validation = NULL;
   if (!take_part (dataset, contents, train, context, error)
@@ -278,7 +278,7 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
   return dyno_array_set_finish (dataset, stem, context, error);
 }
 
-/* The samples of a complete pair, else the first name that exists. */
+/* Adds the name of the samples of the first complete pair, else the first such name that exists. */
 static void
 add_samples (GPtrArray *names, const Contents *contents, const Pair *pairs, gsize n_pairs)
 {

@@ -25,7 +25,8 @@
 #define ANGLE_KEY   G_GUINT64_CONSTANT (0x616e676c65)
 #define REACH       1.25 /* bound of the head: no part is farther from its centre */
 
-/* A third of the largest angle, in degrees: deviations of 33, 20 and 15. */
+/* A third of the largest yaw, pitch and roll, in degrees; also the standard deviation of each, as a
+ * sum of three uniform angles. */
 static const double largest[N_VALUES] = { 33, 20, 15 };
 
 typedef struct {
@@ -54,7 +55,7 @@ typedef struct {
   int noise;
 } Drawing;
 
-/* For at most 100 degrees, within 1e-12. */
+/* Sine and cosine of at most 100 degrees, with errors below 1e-12. */
 static double
 sine (double degrees)
 {

@@ -35,7 +35,7 @@
 #define PEEKED_DEPTH     3
 
 typedef struct {
-  DynoImageList *list; /* names below its root, with classes or values */
+  DynoImageList *list; /* files, with their classes or values */
   guint32 longest, features;
 } Sequences;
 

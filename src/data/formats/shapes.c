@@ -31,7 +31,7 @@ static const char *const shape_names[N_SHAPES] = { "circle",   "square", "triang
 typedef struct {
   guint32 shape;
   gint64 centre_x, centre_y; /* Q8 quarter pixels */
-  gint64 cosine, sine;       /* of the turn, over the radius: Q40 per Q8 quarter pixel */
+  gint64 cosine, sine;       /* of the turn, over the radius: Q52 / Q8 quarter pixels */
   DynoPolygon polygon;
   int colour[3], background[3], slope_x[3], slope_y[3];
   int noise;

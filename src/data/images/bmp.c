@@ -12,8 +12,8 @@
 #define INFO_HEADER  40
 #define BITFIELDS    3
 #define ALPHA_FIELDS 6
-#define MASKS_IN_V2  52 /* headers from this size on include the masks of the colours */
-#define MASK_IN_V3   56 /* and headers from this size on the mask of alpha */
+#define MASKS_IN_V2  52 /* a header of at least this size includes the masks of the colours */
+#define MASK_IN_V3   56 /* a header of at least this size also includes the mask of alpha */
 
 typedef struct {
   guint32 header, bits, compression, colours;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the places of random crops.  The arithmetic is in double, as in torchvision: the same crops
- * are drawn on every machine. */
+/* Draws position and size of random crops.  The arithmetic is in double, as in torchvision: the
+ * same crops are drawn on every machine. */
 #include "crop.h"
 #include "random.h"
 #include <math.h>
@@ -11,7 +11,7 @@ uniform (guint32 seed, guint32 draw)
   return (dyno_random_at (seed, draw) >> 8) / 16777216.0;
 }
 
-/* The position at which a length begins within the free room. */
+/* Draws the offset of a crop along an axis, from 0 to room. */
 static gint32
 place (guint32 seed, guint32 draw, double room)
 {

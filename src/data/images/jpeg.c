@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes JPEG by libturbojpeg, and regions of a JPEG by libjpeg-turbo's libjpeg, since
- * libturbojpeg before 3.0 cannot decode regions.  The decoder scales by eighths while it
+ * libturbojpeg before 3.0 cannot decode regions.  The decoder scales by 1/2, 1/4 or 1/8 while it
  * transforms, so an image far larger than wanted costs little more than a small one; the smallest
- * scale that still covers the wanted size is taken. */
+ * of these scales at which the image still covers the wanted size is taken. */
 #include "image-codec.h"
 #include <setjmp.h>
 #include <stdio.h>

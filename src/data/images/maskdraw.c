@@ -10,7 +10,7 @@
 #define SCALE 5
 /* largest coordinate of a corner: four times the side of the largest image */
 #define FAR        131072.0
-#define MAX_POINTS (G_GUINT64_CONSTANT (1) << 26) /* points of a boundary at this scale */
+#define MAX_POINTS (G_GUINT64_CONSTANT (1) << 26) /* points of a boundary at SCALE */
 
 static gboolean
 set_corrupt (GError **error, const char *what)
@@ -47,7 +47,8 @@ visit (Walk *walk, int u, int v)
   walk->v = v;
 }
 
-/* An edge is walked from its left, or upper, end; its points are visited in their order. */
+/* The points of an edge are computed from its left end, or from its upper end if it is steep, but
+ * visited from (xs, ys) to (xe, ye). */
 static void
 walk_edge (Walk *walk, int xs, int ys, int xe, int ye)
 {

@@ -26,8 +26,8 @@ dyno_image_turn (const guint8 *stored, guint orientation, guint32 width, guint32
   for (guint32 y = 0; y < height; y++)
     for (guint32 x = 0; x < width; x++, out += 3)
       {
-        /* Where it is turned, a stored row runs along a shown column; either may begin at the other
-         * end. */
+        /* Where rows and columns are exchanged, a stored row is a shown column; either may run in
+         * the reverse direction. */
         gsize row = turned ? x : y, column = turned ? y : x;
         guint32 rows = turned ? width : height, columns = turned ? height : width;
 

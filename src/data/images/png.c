@@ -16,8 +16,8 @@ typedef struct {
   gsize size, at;
   png_structp png;
   png_infop info;
-  const DynoImageFacts *facts; /* facts of an image, */
-  const DynoMaskFacts *mask;   /* or of a mask; one of both is NULL */
+  const DynoImageFacts *facts; /* facts of an image; NULL for a mask */
+  const DynoMaskFacts *mask;   /* facts of a mask; NULL for an image */
   char reason[128];
 } Job;
 

@@ -9,8 +9,8 @@
 
 #define ONE (1 << DYNO_RESIZE_WEIGHT_BITS) /* sum of the weights of an output */
 
-/* The source length per output (step), from which the kept length of an axis (the crop) and its
- * start follow, for scaling by 1 / step. */
+/* The source length per output pixel (step), the same for both axes, such that the scaled image
+ * covers the output. */
 static double
 step_of (guint32 source_width, guint32 source_height, guint32 width, guint32 height)
 {

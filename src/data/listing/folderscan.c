@@ -428,8 +428,8 @@ can_be_part (const char *name, gpointer data)
   return has_subfolders (walk, path);
 }
 
-/* The folder of a part; where it holds only a folder of the same name or part, which repeated
- * packing and unpacking often makes, the inner one. */
+/* The folder of a part.  Repeated packing and unpacking often nests a folder in one of the same
+ * name or part: where that is its only folder, the inner folder is returned. */
 static char *
 enter_part (Walk *walk, const char *name)
 {
@@ -481,7 +481,7 @@ note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
 
 /* Fills the folders that contain the classes: the parts, or the root.  A folder with the name of a
  * part and without folders in it is a class ("train" beside "bus"), unless the folder of the other
- * part exists too. */
+ * part exists, too, or no other folder does. */
 static gboolean
 find_parts (Walk *walk, char *parts[2], GError **error)
 {

@@ -37,7 +37,7 @@ typedef struct {
   GArray *refused; /* DynoScanFile of files that are no images, whose stamps an index compares */
   guint64 n_refused;
   gint64 newest;   /* the latest time, in seconds, at which a folder changed */
-  gboolean unsure; /* something could not be read, which may change without a change of a stamp */
+  gboolean unsure; /* something could not be read, which may change unnoticed */
 } DynoFolderScan;
 
 /* Lists the files and folders, and the data set's unreadable files.
@@ -51,7 +51,7 @@ void dyno_folder_scan_clear (DynoFolderScan *scan);
 char *dyno_folder_scan_get_path (const DynoFolderScan *scan, const DynoScanFile *file);
 
 /* A hash that changes when a folder gets or loses an entry, or a file gets other content; *newest
- * (may be NULL) is raised to the time of the last change. */
+ * (may be NULL) is raised to the time of modification, in seconds. */
 guint64 dyno_scan_stamp (const struct stat *status, gint64 *newest);
 
 /* Counts a file that is not used, and lists it while there is room.  Not thread-safe. */

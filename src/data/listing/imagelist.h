@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
   char *path;
   guint64 size;
-  int fd; /* -1: opened at each read, because there are too many */
+  int fd; /* -1: opened at each read, because there are too many containers */
 } DynoContainer;
 
 typedef struct _DynoMaskList DynoMaskList; /* masklist.h */

@@ -7,7 +7,8 @@
 #define MAX_DEPTH 4
 #define MAX_LOOKS 4096 /* names that are checked in search of a PNG */
 
-/* In lower case; the first word that names a sub-folder is taken. */
+/* Usual names of the folders of images, and of masks, in lower case; the first word that is the
+ * name of a sub-folder decides. */
 static const char *const image_words[] = { "leftimg8bit", "jpegimages", "images", "image",
                                            "imgs",        "img",        "photos", "inputs",
                                            "original",    "originals",  NULL };

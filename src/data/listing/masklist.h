@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
   DynoMaskFacts facts;
   guint64 size_bytes;
-  GArray *counts;  /* DynoMaskCount; NULL: the mask cannot be used, for `reason` */
+  GArray *counts;  /* DynoMaskCount; NULL: the mask cannot be used, and reason is set */
   char *reason;    /* or NULL */
   gboolean stored; /* the mask has the size of the stored image, before EXIF turns it */
   gboolean shown;  /* the mask has the size of the turned image */

@@ -132,7 +132,7 @@ walk (DynoNamedFiles *files, const char *folder, guint depth)
     closedir (dir);
 }
 
-/* TRUE where the folders of one path end with all folders of the other, which may have none. */
+/* TRUE where `folders` ends with all folders of `end`, which may be empty. */
 static gboolean
 ends_with (const char *folders, const char *end)
 {

@@ -157,7 +157,7 @@ list_candidates (const char *const *names, gboolean (*can_be) (const char *name,
   return list;
 }
 
-/* The first validation part whose other words are those of a train folder. */
+/* The first folder of a validation or test part with the same other words as a train folder. */
 static const Candidate *
 find_other (const GArray *list, const char *rest)
 {

@@ -13,7 +13,7 @@
 #define MAX_STEPS   4
 #define MAX_FOLDERS 64 /* number of folders that are searched */
 
-/* The folders in path; where there are more than are searched, one more than that number. */
+/* The folders in path, at most MAX_FOLDERS + 1. */
 static GPtrArray *
 list_folders (const char *path)
 {
@@ -32,7 +32,8 @@ list_folders (const char *path)
   return folders;
 }
 
-/* The only one of the folders with files that are known by their names; NULL: none, or several. */
+/* The only folder with files of MNIST or CIFAR, which are known by their names; NULL: no folder or
+ * several folders have them. */
 static const char *
 find_named (const GPtrArray *folders)
 {
@@ -79,7 +80,7 @@ dyno_dataset_see_through (const DynoLocation *root, gboolean one_class)
       if (named)
         return g_strdup (named);
       if (folders->len > 1 && step > 0 && !one_class)
-        return g_steal_pointer (&path); /* its classes, or its parts */
+        return g_steal_pointer (&path); /* the folders are its classes or its parts */
       if (folders->len != 1)
         return NULL;
       only = g_strdup (g_ptr_array_index (folders, 0));

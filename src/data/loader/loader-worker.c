@@ -358,7 +358,8 @@ may_come_back (const GError *reason)
          || g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
 }
 
-/* TRUE where no other sample can be read either: a few, spread over the part, are tried. */
+/* TRUE where no other sample can be read either: PROBES samples, spread over the part, are
+ * tried. */
 static gboolean
 is_source_gone (DynoLoader *loader, guint32 place)
 {
