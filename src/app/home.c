@@ -15,7 +15,7 @@
 #include <math.h>
 
 #define MOST_RUNS 5
-#define LOOKED_AT 20 /* newest runs that are searched for an interrupted one */
+#define LOOKED_AT 20 /* number of newest runs that are searched for an interrupted run */
 #define MOST_DATA 5
 
 struct _DynoHome {

@@ -23,9 +23,9 @@ struct _DynoDataInspector {
   GObject parent_instance;
   DynoSetup *setup;
   DynoDataset *dataset;
-  DynoSettings settings;              /* for which the data were divided */
+  DynoSettings settings;              /* the settings of the last division */
   guint64 most_bytes;                 /* limit for an automatic comparison; 0: none */
-  GCancellable *dividing, *comparing; /* NULL: not under way */
+  GCancellable *dividing, *comparing; /* NULL: no such request is under way */
   Division *division;                 /* NULL: not known */
   DynoSurvey *survey;                 /* NULL: not known */
   char *failure;                      /* error of the comparison; NULL: none */

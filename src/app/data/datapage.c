@@ -28,12 +28,12 @@ struct _DynoDataPage {
   DynoDataInspector *inspector;
   GCancellable *cancellable;
   GPtrArray *strips;    /* GtkBox*, one for each class that is shown; owned by the list */
-  DynoSamples *samples; /* whose pictures the strips show; NULL: none yet */
+  DynoSamples *samples; /* the samples in the strips; NULL: none yet */
   GPtrArray *images;    /* GtkImage*, in the order of samples->shots; owned by the strips */
   GCancellable *seeing; /* NULL: no pictures are being made */
   guint64 draw;
   guint timer;
-  gboolean stale; /* pictures as the network sees them are to be requested: something changed */
+  gboolean stale; /* a setting has changed: new pictures as the network sees them are needed */
 };
 
 G_DEFINE_FINAL_TYPE (DynoDataPage, dyno_data_page, GTK_TYPE_BOX)
@@ -215,7 +215,7 @@ was_seen (GObject *source, GAsyncResult *result, gpointer data)
   DynoDataPage *self = data;
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoSamples) seen = dyno_sampler_finish (result, &error);
-  if (!seen && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) /* the page may be gone */
+  if (!seen && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) /* self may be freed */
     return;
   end_seeing (self);
   if (seen)
@@ -308,7 +308,7 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDataPage *self = data;
   DynoSamples *samples = dyno_sampler_finish (result, NULL);
-  if (!samples) /* they are of another data set, or the page is freed */
+  if (!samples) /* cancelled: another data set is open, or the page is freed */
     return;
   keep_pictures (self, samples);
   self->samples = samples;

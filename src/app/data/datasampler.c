@@ -9,15 +9,16 @@
 #define MOST_LABELS 50000
 #define MOST_MASKS  300       /* masks that are decoded to find classes */
 #define LEAST_SEEN  200       /* a class with less than 1 / LEAST_SEEN of a mask is ignored */
-#define MOST_BYTES  (1 << 25) /* largest sample of fixed size */
-/* The size of a batch on the device: values of 4 bytes, channels padded to 8. */
+#define MOST_BYTES  (1 << 25) /* largest sample of a data set that cannot be resized */
+/* Most bytes of a batch on the device, with values of 4 bytes and 8 channels, and its most
+ * samples. */
 #define BATCH_BYTES (1 << 25)
 #define BATCH_MOST  64
 
 typedef struct {
   DynoDataset *dataset;
   guint pixels;
-  GArray *indices; /* of the requested samples; NULL: some of each class */
+  GArray *indices; /* indices of the requested samples; NULL: some samples of each class */
   /* set for samples as the network sees them: */
   DynoJob *job;
   guint64 draw;

@@ -4,7 +4,7 @@
 #include "schema.h"
 
 #define SWATCH 12  /* pixels */
-#define SHARE  140 /* of 256: weight of the class's colour */
+#define SHARE  140 /* weight of the class's colour, of 256 */
 #define LINES  10  /* lines of a hatch along the longer side */
 
 /* The picture keeps its brightness but loses its colour, so that a covered pixel has the hue of its

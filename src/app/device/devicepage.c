@@ -15,7 +15,7 @@
 #include <math.h>
 
 #define MOST_WIDTH   1240
-#define SHOWN_S      300.0 /* the plots' span, as long as no other one was chosen */
+#define SHOWN_S      300.0 /* span of the plots until the user chooses another one */
 #define PLOT_HEIGHT  190
 #define MOST_DEVICES 64
 
@@ -46,7 +46,7 @@ struct _DynoDevicePage {
   DynoSetup *setup;
   DynoDeviceWatch *watches[MOST_DEVICES]; /* in the order of the devices; NULL: not shown yet */
   guint shown;
-  DynoPlotSpan span; /* chosen by the user; all: the last SHOWN_S */
+  DynoPlotSpan span; /* span that the user chose; “all” shows the last SHOWN_S */
   gboolean chosen;   /* the user has chosen the device */
 };
 

@@ -57,7 +57,7 @@ name_of (DynoSensor sensor)
     case DYNO_SENSOR_GPU_MEMORY_CLOCK:
       return _ ("Memory");
     default:
-      return dyno_sensor_get_info (sensor)->title; /* it is in no plot */
+      return dyno_sensor_get_info (sensor)->title; /* the sensor is in no plot */
     }
 }
 

@@ -96,7 +96,7 @@ networks_listed (GObject *owner, GPtrArray *names)
   const char *name = dyno_setup_get_job (self->setup)->model;
   g_ptr_array_unref (self->networks);
   self->networks = g_ptr_array_ref (names);
-  if (!is_offered (self, name)) /* it is from a run's folder, or older than the listed ones */
+  if (!is_offered (self, name)) /* the model of a run, or a network that is not listed */
     g_ptr_array_insert (self->networks, 0, g_strdup (name));
   fill (self);
 }

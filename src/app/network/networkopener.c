@@ -11,7 +11,7 @@
 #include "savedmodel.h"
 #include <gio/gio.h>
 
-#define SIDE    224 /* of images, where the file accepts any size */
+#define SIDE    224 /* image size, where the file accepts any size */
 #define OUTPUTS 10
 
 typedef struct {
@@ -36,8 +36,8 @@ opening_free (gpointer data)
   g_free (o);
 }
 
-/* Whether the file was exported from the model and has weights that fit it; an export whose batch
- * norms are folded into convolutions has no such weights. */
+/* Whether the file was exported from the model and has weights that fit the model; an export whose
+ * batch norms are folded into convolutions has no such weights. */
 static gboolean
 is_exported_from (const char *path, const char *model)
 {
@@ -46,8 +46,8 @@ is_exported_from (const char *path, const char *model)
   return saved && g_str_equal (saved->info->model, model);
 }
 
-/* Builds the network for one size of samples.  FALSE with the error MODEL: it has unsupported
- * nodes. */
+/* Builds the network for one size of samples.  FALSE with the error MODEL: the network has
+ * unsupported nodes; other errors are ignored. */
 static gboolean
 build_for (const DynoModel *model, guint32 height, guint32 width, guint32 channels, GError **error)
 {
@@ -70,9 +70,9 @@ build_for (const DynoModel *model, guint32 height, guint32 width, guint32 channe
   return FALSE;
 }
 
-/* Builds a network for images of the size that its file states.  Where the file does not state the
- * channels, or takes sequences or vectors, the input would be a guess, because of which nodes could
- * be refused: the network is accepted, and the plan reports what is wrong. */
+/* Builds a network for images of the size that its file states.  A network of sequences or vectors,
+ * or one whose file does not state the channels, is accepted without building it: nodes could be
+ * refused only because the guessed input is wrong.  The plan then reports errors. */
 static gboolean
 try_to_build (const DynoModel *model, GError **error)
 {

@@ -10,7 +10,7 @@ typedef struct {
   const char *path;       /* absolute */
   const DynoModel *model; /* NULL: error is set, or the file holds only weights */
   gboolean has_weights;
-  const GError *error; /* why it cannot be trained; the message has one reason a line */
+  const GError *error; /* why the network cannot be trained; the message has one reason a line */
 } DynoOpenedNetwork;
 
 typedef void (*DynoNetworkOpened) (const DynoOpenedNetwork *opened, gpointer data);
@@ -18,7 +18,7 @@ typedef void (*DynoNetworkOpened) (const DynoOpenedNetwork *opened, gpointer dat
 typedef struct _DynoNetworkOpener DynoNetworkOpener;
 
 DynoNetworkOpener *dyno_network_opener_new (DynoNetworkOpened opened, gpointer data);
-void dyno_network_opener_free (DynoNetworkOpener *self); /* nothing is called afterwards */
+void dyno_network_opener_free (DynoNetworkOpener *self); /* opened is not called afterwards */
 /* weights_of: a model or NULL; a file that was exported from this model is not read as a network
  * but used only for its weights (model NULL, has_weights TRUE, no error). */
 void dyno_network_opener_open (DynoNetworkOpener *self, const char *path, const char *weights_of);

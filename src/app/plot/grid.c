@@ -5,7 +5,7 @@
 #include "row.h"
 #include <glib/gi18n.h>
 
-#define TWO_COLUMNS 1100 /* width of the grid in pixels, for a window of 1600 */
+#define TWO_COLUMNS 1100 /* width of the grid in pixels, in a window of 1600 pixels */
 #define BUTTON_ROOM 30
 
 typedef struct {

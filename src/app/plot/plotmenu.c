@@ -9,7 +9,7 @@
 #define FILE_WIDTH  900
 #define FILE_HEIGHT 300
 
-/* The read-out is omitted, since its position is only that of the pointer. */
+/* The read-out is omitted, since it only marks the position of the pointer. */
 static DynoPlot
 get_plot (DynoPlotView *view)
 {

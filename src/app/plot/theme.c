@@ -6,8 +6,8 @@
 #include "theme.h"
 
 #define MOST_LAYOUTS 512
-/* Threshold for the ratio of the border's to the background's colour values: Adwaita has 1.3 and
- * 1.5 (dark), HighContrast and HighContrastInverse have 2. */
+/* Threshold for the contrast of borders and background, as a ratio of luminances: Adwaita has 1.3
+ * and 1.5 (dark), HighContrast and HighContrastInverse have 2. */
 #define CONTRAST 1.7
 
 static double

@@ -22,9 +22,9 @@ struct _DynoPlotView {
   DynoPlotView *const *row; /* the views aligned with this one, including itself; borrowed */
   guint n_row;
   double own_label_width;
-  gboolean dragging, hand;           /* hand: the cursor is a hand, over a name */
-  double drag_from, drag_to;         /* pixels */
-  DynoPlotSpan drag_span, drag_axis; /* at its beginning; drag_axis: never "all" */
+  gboolean dragging, hand;   /* hand: the cursor is a hand, since it is over the name of a line */
+  double drag_from, drag_to; /* pixels */
+  DynoPlotSpan drag_span, drag_axis; /* the spans when the drag began; drag_axis: never "all" */
 };
 
 enum { CURSOR, SPAN, MAXIMIZE, N_SIGNALS };
@@ -51,7 +51,7 @@ format_x (const DynoPlot *plot, double x)
   return g_strdup_printf (plot->x_whole ? "%.0f" : "%.2f", x);
 }
 
-/* The names of the hidden lines; NULL: none is. */
+/* The names of the hidden lines; NULL: no line is hidden. */
 static char *
 list_hidden (const DynoPlot *plot)
 {

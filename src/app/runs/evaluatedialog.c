@@ -21,7 +21,7 @@ typedef struct {
       *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
   DynoEvaluateRequest *request;
   DynoEvaluation *evaluation;        /* NULL: none yet */
-  GCancellable *measuring, *loading; /* of the evaluation, and of the pictures */
+  GCancellable *measuring, *loading; /* cancel the evaluation, and the loading of pictures */
   GPtrArray *images;                 /* GtkImage*, of the samples that are shown */
   guint ticks;                       /* timer that shows the progress */
 } Dialog;

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *folder;  /* of the run */
-  DynoJob *job;  /* of the run, for its data and their division */
+  DynoJob *job;  /* job of the run, which determines the data and their division */
   char *data;    /* another data set, of which all samples count; NULL: the run's validation part */
   int device;    /* index, -1: the best */
   guint pixels;  /* longest side of pictures with masks */

@@ -30,7 +30,7 @@ typedef struct {
   guint64 n_masks;    /* masks written into the folder */
   double seconds;     /* time of the predictions, without opening the weights */
   char *device;
-  char *notes;   /* assumptions about the weights; or NULL */
+  char *notes;   /* sentences on assumptions about the weights, or NULL */
   GBytes *table; /* predictions of all samples, as CSV; NULL: no sample was predicted */
 } DynoPredictSummary;
 

@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define POLL_S 2 /* while the card is visible and a job waits or runs */
+#define POLL_S 2 /* interval of reading while the card is visible and a job waits or runs */
 
 struct _DynoQueueCard {
   GtkBox parent_instance;

@@ -26,7 +26,7 @@ typedef struct {
 struct _DynoRunCurves {
   GObject parent_instance;
   GHashTable *curves; /* "id" -> Entry */
-  GPtrArray *pending; /* Request; the last is read next */
+  GPtrArray *pending; /* Request; the last request is handled next */
   gboolean reading;
 };
 
@@ -87,7 +87,7 @@ take_rows (DynoRunCurve *curve, DynoMetrics *log, double steps_per_epoch)
       dyno_series_append (curve->val_loss, (double) epoch.step, epoch.val_loss);
 }
 
-/* Columns without a number repeat their left neighbour. */
+/* A column of pixels without a number repeats the number of its left neighbour. */
 static void
 make_spark (DynoRunCurve *curve)
 {

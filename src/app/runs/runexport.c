@@ -72,7 +72,7 @@ typedef struct {
   Export *export;
   const DynoRunExporter *exporter;
   char *folder, *path;
-  /* one of these is written instead of an export of the folder: */
+  /* table or network, if set, is written instead of an export of the folder: */
   char *table;
   const DynoNetworkExport *network; /* exports the weights in folder */
 } Request;

@@ -13,7 +13,7 @@
 #define WIDTH   720
 #define HEIGHT  420
 #define SHOW_MS 100
-#define SECONDS 120 /* longest test; it shows its progress and can be closed */
+#define SECONDS 120 /* longest duration of the test, which shows its progress and can be ended */
 
 typedef struct {
   DynoJob *job;
@@ -21,7 +21,7 @@ typedef struct {
   GMutex lock;
   GArray *points;        /* DynoLrPoint */
   guint steps;           /* steps of the whole test */
-  const char *preparing; /* what is prepared, interned; NULL: the test runs */
+  const char *preparing; /* the present preparation, interned; NULL: the test runs */
 } Work;
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
   gboolean closed;
   DynoSeries *loss, *smoothed;
   char *mark;
-  double lr; /* suggested; NaN: none yet */
+  double lr; /* the suggested learning rate; NaN: none yet */
 } Dialog;
 
 /* --- measuring -------------------------------------------------------------------------------- */

@@ -18,14 +18,14 @@ struct _DynoSetup {
   guint device;
   char *preferred_device; /* name, or NULL */
   GPtrArray *presets;
-  char *preset; /* id wanted; "" chooses the card's own */
+  char *preset; /* id of the chosen preset; "": the preset of the device */
   DynoLevel level;
   gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
   DynoSettings reference; /* the values of preset and defaults */
   gboolean small;         /* reference has the values of start_small */
   DynoSetupHistory *history;
   gboolean locked, closed;
-  /* no state was saved before; first_shapes: and no data set was given */
+  /* first_start: no state was saved before; first_shapes: also, no data set was given */
   gboolean first_start, first_shapes;
 
   DynoDataOpener *opener;
@@ -44,7 +44,7 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSetup, dyno_setup, G_TYPE_OBJECT)
 
-/* The end of every change: listeners are notified, and the plan is requested anew. */
+/* The end of every change: announce notifies the listeners, plan_later requests a new plan. */
 
 static void respect_device (DynoSetup *self, DynoSettings *settings);
 static void apply_preset (DynoSetup *self, DynoSettings *settings);
@@ -93,7 +93,7 @@ planned (const DynoJob *job, const DynoJobPlan *plan, const DynoRunEstimate *est
   announce (self, DYNO_SETUP_PLAN);
 }
 
-/* Settings follow the preset until one of the preset's own is changed by hand. */
+/* Settings follow the preset until a setting that the preset determines is changed by hand. */
 
 static void
 respect_device (DynoSetup *self, DynoSettings *settings)

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   DynoSettings settings;
-  char *model, *weights, *preset; /* weights: to start from, or NULL */
+  char *model, *weights, *preset; /* weights: the start weights, or NULL */
   guint device;
   DynoLevel level;
   gboolean by_hand;

@@ -39,7 +39,7 @@ struct _DynoRunPlots {
   DynoRunMonitor *monitor;
   int x; /* STEPS, ... */
   DynoPlotSpan span;
-  gboolean held, frozen; /* held: by the user; frozen: the span was set to all points then */
+  gboolean held, frozen; /* held: by the user; frozen: while all points were shown */
   guint64 n_steps;
   DynoState *state; /* the window's, or NULL */
 };

@@ -104,7 +104,7 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
   const char *none = "\342\200\223";
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
-  /* During the run this is the rate of the last second. */
+  /* During the run this is the rate of the last second, afterwards the rate of the whole run. */
   set_tile (self, RATE,
             dyno_format_rate (!steps ? 0
                               : done ? s->run_rate

@@ -24,7 +24,7 @@ struct _DynoAccuracyPlot {
   DynoMetricInfo metric;
   guint n_axes;
   DynoParallelAxis axes[MOST_AXES];
-  GArray *ticks;      /* DynoParallelTick, of all axes */
+  GArray *ticks;      /* DynoParallelTick: the ticks of all axes */
   GPtrArray *strings; /* titles and labels */
   GArray *curves;     /* Curve */
   GArray *drawn;      /* DynoParallelCurve, with pointers into curves */
@@ -73,8 +73,8 @@ get_plot (DynoAccuracyPlot *self)
     .best = self->best,
     .own = self->own,
     .pointed = self->pointed,
-    /* From the other end of the colour scale: in the blue of good curves the accent would not stand
-     * out. */
+    /* The accent is from the other end of the colour scale, so that it stands out from the blue of
+     * good curves. */
     .accent = dyno_plot_theme_for_widget (GTK_WIDGET (self))->lines[1],
     .best_name = self->best < 0            ? NULL
                  : self->best == self->own ? _ ("Your settings, the best")

@@ -13,7 +13,7 @@
 #define PAD     10.0
 #define GAP     12.0
 #define N_MARKS 3
-#define REACH   4 /* a budget above this multiple would flatten the bars, and is only stated */
+#define REACH   4 /* multiple of the memory above which a budget is only stated */
 
 struct _DynoCurveView {
   GtkDrawingArea parent_instance;

@@ -18,7 +18,7 @@ typedef enum {
   DYNO_STAND_TO_COME, /* also for a stage that was skipped */
   DYNO_STAND_AT_WORK,
   DYNO_STAND_DONE,
-  DYNO_STAND_FAILED, /* it ended without a result */
+  DYNO_STAND_FAILED, /* the stage ended without a result */
 } DynoCheckState;
 
 typedef struct {

@@ -110,8 +110,8 @@ dyno_fold_focus (GtkWidget *widget, GtkDirectionType direction)
   return TRUE;
 }
 
-/* The surrounding list would consume the key without effect, since the row is not activatable:
- * otherwise a click on a row inside would fold it. */
+/* The surrounding list would consume the key without effect, since the fold is not activatable; if
+ * it were, a click on a row inside would fold it. */
 static gboolean
 dyno_fold_key_press (GtkWidget *widget, GdkEventKey *event)
 {
