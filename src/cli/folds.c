@@ -93,7 +93,7 @@ describe_value (const DynoFoldTable *table, guint value, double amount)
                     : dyno_text_metric_number (&table->metrics.infos[value - 1], amount);
 }
 
-/* Prints a line for each value that the folds have. */
+/* Prints a line for each value that the validations of the folds have. */
 static void
 print_text (const DynoFoldTable *table)
 {
@@ -130,7 +130,7 @@ static gboolean
 begin (const DynoCliJob *cli_job, gboolean as_json, int *code)
 {
   const DynoJob *job = cli_job->job;
-  g_autofree char *first = find_folder (job->out_dir, 1); /* marks the folder */
+  g_autofree char *first = find_folder (job->out_dir, 1); /* marks a cross-validation */
   g_autoptr (GError) error = NULL;
   gboolean good = dyno_job_check_parts (job, dyno_dataset_get_info (cli_job->dataset), &error);
 

@@ -227,7 +227,7 @@ dyno_cli_set_weights (DynoJob *job, const char *weights)
 
 /* --- opening the data set --------------------------------------------------------------------- */
 
-#define STUCK_US G_USEC_PER_SEC /* after a signal: an opening that takes longer hangs */
+#define STUCK_US G_USEC_PER_SEC /* time after a signal after which an opening hangs */
 /* a long scan is reported after the first second, and then this often */
 #define PRINTED_US (5 * G_USEC_PER_SEC)
 
@@ -338,7 +338,7 @@ static void
 name_next_step (const DynoJobOptions *o, GError **error)
 {
   const struct {
-    GQuark domain; /* of the function that reads it */
+    GQuark domain; /* error domain of the function that reads the file */
     const char *option, *path, *step;
   } files[] = {
     { DYNO_DATA_ERROR, "--data", o->data && !strchr (o->data, ':') ? o->data : NULL,

@@ -47,8 +47,8 @@ on_no_memory (const char *message)
   leave (message);
 }
 
-/* The handler has its own stack: the main thread's grows on demand, which fails where no memory is
- * left. */
+/* The signal handlers get a stack of their own: the main thread's stack grows on demand, which
+ * fails where no memory is left. */
 static void
 make_stack (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bar is redrawn at most ten times per second, and is never wider than the terminal.  Without a
- * terminal a line is printed in the first second, and then at least every few seconds, also while a
- * step or a kernel takes longer. */
+ * terminal a line is printed after the first second, and then every few seconds, also while a step
+ * or the compilation of a kernel takes longer. */
 #include "progress.h"
 #include "amount.h"
 #include "output.h"

@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static atomic_int caught, hung_up; /* set in whichever thread gets the signal */
+static atomic_int caught, hung_up; /* set in the thread that gets the signal, which may be any */
 static DynoSignal first;
 static int wake[2] = { -1, -1 };
 
-G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* otherwise a signal handler must not use them */
+G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* otherwise a signal handler must not use atomics */
 
 static void
 handle (int number, siginfo_t *info, void *context)

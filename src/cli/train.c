@@ -53,12 +53,12 @@ typedef struct {
   DynoProgress progress;
   DynoRunView *view;
   DynoDiagnosisInput *input; /* values of sensors, where no folder stores them */
-  GError *error;             /* the first one that the session reported */
+  GError *error;             /* the first error that the session reported */
   int error_code;            /* exit code of an error that was printed already; 0: none */
-  char *checkpoint;          /* the last saved one */
+  char *checkpoint;          /* path of the checkpoint that was saved last */
   int signal_number;         /* the signal that stopped the run */
   gboolean place_printed;
-  gboolean is_idle; /* all steps had been done before */
+  gboolean is_idle; /* all steps had been done before this run began */
   DynoSessionState end;
 } Run;
 
@@ -212,7 +212,8 @@ name_checkpoint (Run *run)
     g_prefix_error (&run->error, "the run ends, and %s: ", stands);
 }
 
-/* Reports the device that failed; a failed device of another rank is in that rank's error. */
+/* Adds rank 0 and its host to the error if its device failed; the error from another rank names
+ * that rank already. */
 static void
 name_rank (Run *run)
 {

@@ -158,7 +158,7 @@ write_report (Search *search, const DynoTuneResult *result)
 }
 
 /* If the search was stopped before it measured anything, the files of the search that it resumed
- * are kept: it adds no result to them, and could not prove theirs. */
+ * are kept: this search has no new result, and has not proven the earlier one. */
 static gboolean
 keeps_files (const Search *search, const DynoTuneResult *result)
 {
@@ -358,7 +358,8 @@ take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks,
 }
 
 /* The purpose of --for: as on the command line, else the metric of the search for the best model in
- * the resumed folder, else speed.  *record: of that search. */
+ * the resumed folder, else speed.  *record is set to the record of that search, if it is
+ * continued. */
 static gboolean
 find_purpose (char **purpose, const char *resume, DynoAccuracyRecord **record, GError **error)
 {

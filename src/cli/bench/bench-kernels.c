@@ -14,7 +14,7 @@
 
 typedef struct {
   const DynoDispatch *dispatch;
-  double time_us, floor_us; /* measured; minimum by the ceilings */
+  double time_us, floor_us; /* time_us: measured; floor_us: the minimum by the ceilings */
 } Row;
 
 static int

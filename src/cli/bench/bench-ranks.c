@@ -124,9 +124,9 @@ measure (Ranks *r, DynoStepper *stepper, guint steps, double *step_ms, GError **
   return FALSE;
 }
 
-/* Measures rank 0 by itself while the others wait, so that ranks which share a device or a link do
- * not slow it down.  From then on its weights differ from the others', which does not affect the
- * time of a step. */
+/* Measures rank 0 while the other ranks wait, so that ranks which share a device or a link do not
+ * slow it down.  From then on the weights of rank 0 differ from those of the other ranks, which
+ * does not affect the time of a step. */
 static gboolean
 measure_alone (Ranks *r, guint steps, double *step_ms, GError **error)
 {

@@ -68,7 +68,7 @@ gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
 typedef struct {
   guint ranks, hosts;
   double step_ms, images_per_s;        /* of all ranks together */
-  double alone_ms, alone_images_per_s; /* of rank 0, while the others wait */
+  double alone_ms, alone_images_per_s; /* of rank 0, while the other ranks wait */
   gboolean peers; /* gradients go from device to device, not through the host */
   guint64 exchange_bytes, exchange_buckets;
   double exchange_ms; /* per step, from the first final bucket to the last sum */

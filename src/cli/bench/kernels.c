@@ -130,7 +130,7 @@ list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering
 
 #define PIXEL_CLASSES 21 /* as in Pascal VOC */
 
-/* Lists every choice of one network, equal keys only once. */
+/* Lists the choices of one network, each key once. */
 static gboolean
 list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolean amp,
               GError **error)

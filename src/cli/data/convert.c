@@ -51,7 +51,7 @@ measure_both (DynoDataset *dataset, Outcome *outcome, GError **error)
   g_autoptr (DynoDataset) packed =
       dyno_dataset_open (outcome->out, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
   const DynoDatasetInfo *info = packed ? dyno_dataset_get_info (packed) : NULL;
-  /* Both are measured at the same size, where both can be resized. */
+  /* Both data sets are measured at the same size if both can be resized. */
   guint32 size = info && dyno_dataset_get_info (dataset)->resizable
                      ? CLAMP (MIN (info->max_width, info->max_height), 32, 224)
                      : 0;

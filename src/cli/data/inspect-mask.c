@@ -2,7 +2,7 @@
 /* The classes in the mask of a sample. */
 #include "inspect-mask.h"
 
-#define MOST_SIDE  256 /* of the decoded sample: a larger one has the same shares */
+#define MOST_SIDE  256 /* side of the decoded sample: a larger one has about the same shares */
 #define MOST_NAMED 4
 
 static void

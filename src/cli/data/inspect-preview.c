@@ -6,7 +6,7 @@
 #include "plotmodule.h"
 #include <math.h>
 
-#define MOST_SIDE  224 /* for samples of different sizes: the input size of most networks */
+#define MOST_SIDE  224 /* side where the sizes differ: the input size of most networks */
 #define MOST_DRAWN 8192
 
 typedef struct {

@@ -232,7 +232,7 @@ remove_jobs (QueueOptions *o, gboolean all)
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/* Called between fork and exec. */
+/* Sets up the child; called between fork and exec. */
 static void
 set_up_child (gpointer data)
 {

@@ -47,7 +47,7 @@ struct _DynoWatchRun {
   DynoSensorsCsv *csv;
   GStatBuf settings; /* of settings.ini when it was read; a resumed run rewrites the file */
   gboolean has_facts;
-  guint64 epochs; /* by the settings; status.epochs: needed for the requested steps */
+  guint64 epochs; /* of the settings; status.epochs: needed for the requested steps */
   DynoRunFacts facts;
   double first_step, first_seconds;
 };
@@ -344,7 +344,7 @@ judge (DynoWatchRun *run)
   s->state = s->ended                 ? DYNO_WATCH_ENDED
              : s->silent_s < SILENT_S ? DYNO_WATCH_RUNNING
                                       : DYNO_WATCH_SILENT;
-  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* for the whole run */
+  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* the rate of the whole run */
     s->samples_per_s = dyno_run_rate_get (&run->facts.rate);
   s->has_sensors = s->state == DYNO_WATCH_RUNNING && fabs (now - s->sensors.unix_time) < FRESH_S;
 }

@@ -54,7 +54,8 @@ static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, int code, const cha
   return FALSE;
 }
 
-/* Whether the data set is the one of the run. */
+/* Whether the data set can be that of the run, by the number of samples; warns if its hash
+ * differs. */
 static gboolean
 check_data (const char *command, const char *run, const DynoDatasetInfo *data, GError **error)
 {

@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* Sets params, except for targets, to those with which the run of a folder opened its data set;
- * params are unchanged where the run's are not known. */
+/* Sets axes, task, sequences and links of params as the run of a folder opened its data set; params
+ * are unchanged where the settings of the run cannot be read. */
 void dyno_run_part_get_params (const char *run, DynoDatasetParams *params);
 
 /* The samples of the part "training" (or "train") or "validation": of the data set's own division,

@@ -10,7 +10,7 @@
 
 #define MOST 0.01 /* a larger loss (a point of accuracy, a hundredth of the error) is marked */
 
-/* Sets the scores of one file; those of masks where each pixel has a class. */
+/* Sets *masks for weights with a class for each pixel, else *scores, and *names for values. */
 static gboolean
 measure (const char *command, const char *weights, DynoDataset *dataset, char ***names,
          DynoScores **scores, DynoMaskScores **masks, GError **error)

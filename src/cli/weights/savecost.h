@@ -17,7 +17,8 @@ typedef struct {
 } DynoSaveCost;
 
 /* Measures both files on all samples of data (a DATA argument).  command: prefix of the predictors'
- * notes.  Errors: those of opening the data, and of dyno_cli_measure. */
+ * notes.  Errors: those of opening the data, dyno_predictor_new, dyno_scores_measure and
+ * dyno_mask_scores_measure. */
 gboolean dyno_save_cost_measure (DynoSaveCost *cost, const char *command, const char *fp32,
                                  const char *int8, const char *data, GError **error);
 void dyno_save_cost_clear (DynoSaveCost *cost);
