@@ -16,7 +16,7 @@ typedef struct {
 } Part;
 
 typedef struct {
-  GArray *parts; /* of Part */
+  GArray *parts; /* Part */
   guint32 n;
 } Flight;
 
@@ -28,7 +28,7 @@ struct _DynoBatcher {
   GMutex mutex;
   GCond cond;
   /* guarded by mutex: */
-  GQueue queue; /* of DynoBatchJob */
+  GQueue queue; /* DynoBatchJob * */
   guint64 n_waiting;
   guint places;
   gboolean stopping;
@@ -223,7 +223,7 @@ collect (DynoBatcher *b, GError **problem)
   land (b, flight, *problem);
 }
 
-/* The mutex is held, and released during the calls. */
+/* Fills a flight and submits it.  The mutex is held, and released while the engine is called. */
 static void
 submit (DynoBatcher *b, GError **problem)
 {

@@ -24,7 +24,7 @@ struct _DynoExchange {
   gint64 began_us, deadline_us; /* deadline 0: none */
   GByteArray *body;             /* NULL: the body is dropped */
   guint64 held_bytes;
-  gboolean too_large, too_much; /* the body exceeds its limit, or the server's */
+  gboolean too_large, too_much; /* above the limit of one body, or of all bodies together */
   gboolean active, gone;        /* accepted and not yet answered; the client has disconnected */
   /* used by the pool and the batcher: */
   char *content_type;

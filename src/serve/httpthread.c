@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts of libsoup 3.2 to 3.6 that this relies on:
- * - Its own listener has no limit of connections, ends for ever when the system has no file
- *   descriptor left, and leaks the socket of each connection (3.2).  So the server accepts
- *   connections, and they are handed over with the socket kept at their remote address, which
- *   messages give back.
- * - A connection that its client ends between two requests is neither closed nor forgotten (3.2):
- *   sweeps close it.
- * - It keeps a connection for a next request only while it listens itself: it is given one end of a
- *   pair of sockets, at which nothing ever arrives.
- * - It attaches its sources to the default context of the thread that calls it: listening is begun
- *   with the context of the thread to be.
- * - soup_server_disconnect ends all connections, also with answers that were not yet sent; so at the
- *   end only the listening socket is closed first. */
+/* Facts of libsoup 3.2 to 3.6 on which this file relies:
+ * - The listener of libsoup does not limit connections, ends for ever when the system has no file
+ *   descriptor left, and leaks the socket of each connection (3.2).  So server.c accepts
+ *   connections, and add_connection passes them to libsoup; the DynoServeConnection is attached to
+ *   the remote address, which libsoup returns for each message.
+ * - libsoup neither closes nor forgets a connection that the client ends between two requests
+ *   (3.2): sweep_connections closes it.
+ * - libsoup keeps a connection for a next request only while it listens: it listens at one end of a
+ *   pair of sockets, where no connection ever arrives (keep_connections).
+ * - libsoup attaches its sources to the default context of the calling thread: begin makes the
+ *   context of the new thread the default one while libsoup begins to listen.
+ * - soup_server_disconnect ends all connections, also those whose answers were not sent yet: so
+ *   stopping closes only the listening socket, and connections are ended after their requests. */
 #include "httpthread.h"
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -9,7 +9,7 @@
 #define WHAT         "inputs[0]"
 #define MAX_ID       1024
 #define NUMBER_BYTES 32 /* estimate for a number or label of an output in JSON */
-#define ID_BYTES     5  /* of a class id in JSON, with its separator */
+#define ID_BYTES     5  /* estimate for a class id in JSON, with its separator */
 
 /* A request that is being read. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
   gboolean has_inputs, all_binary;
   guint n_inputs;
   DynoJsonReader outputs; /* positioned at the value of "outputs"; begin NULL: there is none */
-  const guint8 *binary;   /* after the JSON */
+  const guint8 *binary;   /* the bytes after the JSON */
   gsize binary_size, most_bytes;
   GByteArray *scratch;
 } Intake;

@@ -21,8 +21,8 @@ typedef struct {
   guint32 n;        /* samples, 1 or more */
   guint8 *samples;  /* n x signature->sample_bytes */
   gint32 *lengths;  /* n, where the input is variable, else NULL */
-  gsize size_bytes; /* of a sample */
-  gboolean is_file; /* size of the picture as displayed, if the body was an image file */
+  gsize size_bytes; /* of all samples */
+  gboolean is_file; /* the body is an image file; size of its picture as shown: */
   guint32 picture_width, picture_height;
   guint n_outputs; /* the requested outputs, 1 or more */
   DynoWantedOutput outputs[DYNO_INFER_MAX_OUTPUTS];

@@ -2,7 +2,7 @@
 #include "servemetrics.h"
 #include "jsontext.h"
 
-/* The statuses that the server returns; any other counts as the last one. */
+/* The statuses that the server returns; any other status counts as the last one, 500. */
 static const guint statuses[] = { 200, 400, 401, 404, 405, 413, 415, 503, 500 };
 static const double latencies_s[] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                       0.25,  0.5,    1,     2.5,  5,     10 };

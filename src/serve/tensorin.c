@@ -141,7 +141,7 @@ put_integer (Numbers *n, const char *text, gsize length, gint64 least, gint64 mo
   DynoJsonReader r;
   gint64 value;
 
-  /* A number is followed by another character. */
+  /* The reader also gets the character after the number, which ends the number. */
   dyno_json_reader_init (&r, text, length + 1, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
   if (!dyno_json_read_integer (&r, &value, NULL) || value < least || value > most)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
