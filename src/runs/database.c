@@ -28,7 +28,7 @@ struct _DynoDatabase {
   char *read_only, *aside;
   const gint *hurry;
   gint64 waiting_us; /* begin of the wait */
-  dev_t device;      /* of the file that is open: see dyno_database_begin */
+  dev_t device;      /* device and inode of the open file: see dyno_database_begin */
   ino_t inode;
 };
 

@@ -60,7 +60,7 @@ dyno_run_estimate_bound (DynoRunEstimate *e, const DynoJob *job, guint64 n_train
                          double gpu)
 {
   guint64 batch = (guint64) dyno_job_get_batch (job, n_train);
-  double most = fmin (loader, gpu), epochs; /* where one is NaN, the other */
+  double most = fmin (loader, gpu), epochs; /* if one rate is NaN, the other rate */
 
   if (e->rate.samples_per_s > 0 || !(most > 0) || e->steps_per_epoch == 0)
     return;

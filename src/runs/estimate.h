@@ -23,7 +23,7 @@ typedef struct {
   /* on the disk */
   guint64 checkpoint_bytes; /* of one; two are kept, and a third exists while it is written */
   guint64 weights_bytes;    /* of one file; the best and the last are kept */
-  guint64 disk_bytes;       /* the maximum at any time; 0: the run has no folder */
+  guint64 disk_bytes;       /* the maximum at any time */
 } DynoRunEstimate;
 
 /* rate: NULL or NaN where it is not known.  plan: the result of dyno_job_plan.  n_train,

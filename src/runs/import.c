@@ -77,8 +77,8 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
     run->state = DYNO_RUN_STATE_RUNNING; /* or it was killed: the lock of its folder decides */
 }
 
-/* The metric of the setting selects the best epoch, else the first one of the log, whose columns do
- * not say which metric selects. */
+/* The best epoch is selected by the metric that the setting names, else by the first metric of the
+ * log, since the log does not state the selecting metric. */
 static GArray *
 take_epochs (DynoStoredRun *run, DynoMetrics *log)
 {

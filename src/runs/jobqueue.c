@@ -176,8 +176,8 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
   return dyno_database_end (store->db, good, error) ? id : 0;
 }
 
-/* All jobs get new places, from 1, which are never above the number of a job that is added later
- * and has no place. */
+/* All jobs get new places, from 1.  A job that is added later has no place and is sorted by its
+ * number, which no place exceeds. */
 gboolean
 dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error)
 {

@@ -19,7 +19,7 @@ typedef struct {
   gint64 id;
   DynoJob *job; /* out_dir: the job's folder, absolute; paths are absolute */
   DynoQueuedState state;
-  guint attempts; /* number of times that it was begun */
+  guint attempts; /* number of times that the job was begun */
   int exit_code;  /* of the last attempt; -1: none */
   char *process;  /* process of its present or last run; or NULL */
   /* A line of its settings that cannot be read; that setting has its default value in job, so that
@@ -41,7 +41,7 @@ GPtrArray *dyno_store_list_jobs (DynoStore *store, GError **error);
 /* Moves a job right before the job `before`; 0: to the end.  A running job may be moved, too, and
  * continues.  NOT_FOUND. */
 gboolean dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error);
-/* NOT_FOUND; ACTIVE: it is running. */
+/* NOT_FOUND; ACTIVE: the job is running. */
 gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
 
 /* Only one process at a time may run the queue.  ACTIVE: another process runs it.  _touch must be

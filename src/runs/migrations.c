@@ -38,7 +38,7 @@ static const char *const versions[] = {
   "  samples_per_s REAL, low REAL, high REAL, predicted REAL,"
   "  vram_bytes INTEGER NOT NULL DEFAULT 0, planned_bytes INTEGER NOT NULL DEFAULT 0, text TEXT,"
   "  PRIMARY KEY (search, number)) WITHOUT ROWID;",
-  /* 2: the queue of jobs, and the process that works it off */
+  /* 2: the queue of jobs, and the process that runs it */
   "CREATE TABLE jobs ("
   "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
   "  model TEXT NOT NULL, data BLOB, targets BLOB, preset BLOB, weights_in BLOB,"
@@ -48,7 +48,7 @@ static const char *const versions[] = {
   "  add_us INTEGER NOT NULL, begin_us INTEGER, end_us INTEGER);"
   "CREATE TABLE queue_runner ("
   "  id INTEGER PRIMARY KEY CHECK (id = 1), process TEXT NOT NULL, seen_us INTEGER NOT NULL);",
-  /* 3: tags of runs; places of jobs in the queue (NULL: that of the number) */
+  /* 3: tags of runs; places of jobs in the queue (NULL: the number of the job is its place) */
   ("ALTER TABLE runs ADD COLUMN tags TEXT;"
    "ALTER TABLE jobs ADD COLUMN place REAL;"),
   /* 4: names of searches */

@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Field 22 of /proc/N/stat; 0: there is no such process.  One that has ended, and whose parent has
- * not asked for its exit status yet, still has the file: it is Z or X in field 3. */
+/* Field 22 of /proc/N/stat; 0: there is no such process.  A process that has ended still has the
+ * file until its parent has asked for its exit status; its state in field 3 is then Z or X, which
+ * gives 0, too. */
 static guint64
 find_start (const char *name)
 {

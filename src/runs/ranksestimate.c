@@ -10,7 +10,8 @@
 #define STEP_SUM_BYTES 1024 /* results and decisions of each step */
 /* The further time by which an exchange lengthens a step: through the host, the time of the copies
  * to and from it; from device to device, the time of the whole exchange.  Fitted to two H200 with
- * ResNet-18 and -50 at batch 128 with AMP, which the figures give to 1 % (tests/bench/NOTES.md). */
+ * ResNet-18 and -50 at batch 128 with AMP, where the estimates differ from the measurements by at
+ * most 1 % (tests/bench/NOTES.md). */
 #define HOST_START_S       3.7e-4
 #define HOST_BYTES_PER_S   6.3e10
 #define DEVICE_START_S     2.1e-4
@@ -22,8 +23,8 @@ goes_in_half (const DynoSettings *s)
   return s->amp && s->exchange_half;
 }
 
-/* The bytes of the last bucket of this many gradients, which is exchanged after the end of the
- * backward pass, so that nothing hides it. */
+/* The bytes of the last bucket of gradients of size_bytes bytes.  This bucket is exchanged after
+ * the end of the backward pass, so that nothing hides it. */
 static guint64
 find_last_bucket (const DynoSettings *s, guint64 size_bytes)
 {

@@ -16,9 +16,9 @@
 #define ALIVE_US   (60 * G_USEC_PER_SEC) /* interval of the sign of life of a run without steps */
 #define PACE_US    (G_USEC_PER_SEC / 5)  /* time for which short epochs are gathered */
 #define END_US     (8 * G_USEC_PER_SEC)  /* time that the end waits for a slow disk */
-#define MAX_LEFT   65536                 /* epochs that could not be written yet */
-#define MAX_LOGGED 4096                  /* epochs of earlier parts that are looked up in the log */
-#define LOGGED     -1.0                  /* marks an epoch of an earlier part, instead of its end */
+#define MAX_LEFT   65536                 /* most epochs that are kept until they can be written */
+#define MAX_LOGGED 4096 /* most epochs of earlier parts that are read from the log */
+#define LOGGED     -1.0 /* marks an epoch of an earlier part, instead of its end */
 
 struct _DynoRunRecorder {
   GMutex lock;
@@ -27,7 +27,7 @@ struct _DynoRunRecorder {
   GQueue events;        /* DynoEvent*, except steps */
   const DynoJob *job;   /* the newest job; taken by the thread */
   DynoStepMetrics step; /* the last step; step 0: none since the thread took it */
-  guint64 vram_bytes;   /* the most so far */
+  guint64 vram_bytes;   /* the maximum so far */
   DynoRunRate rate;     /* from the facts, updated by the steps since then */
   double step_seconds;  /* of the last step */
   GArray *epoch_ends;   /* double, the time of the end, for each EPOCH of events; LOGGED */
@@ -44,7 +44,7 @@ struct _DynoRunRecorder {
   gboolean adopted; /* the entry is that of the resumed run, and its values are kept */
   gboolean folder_claimed, reported;
   int selecting; /* metric that selects the best epoch; negative: the loss does */
-  int shown;     /* the run's metric: the one above, else the first; -1: none */
+  int shown;     /* index of the run's metric: selecting, else the first metric; -1: none */
   DynoMetricTable metrics;
   GArray *left_epochs; /* DynoEpochMetrics, not written yet */
   guint ranks;
@@ -113,7 +113,7 @@ take_metrics (DynoRunRecorder *r, const DynoMetricTable *table)
 
 /* The time of an epoch besides its steps: from the end of one epoch to the end of the next, less
  * the steps.  The first epoch of a part contains the first step, which compiles; where it is the
- * only epoch, its own figures are taken. */
+ * only epoch, its times of validation and saving are taken. */
 static void
 take_times (DynoRunRecorder *r, const DynoEpochMetrics *epoch, double end)
 {

@@ -87,7 +87,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStoredRun, dyno_stored_run_free)
 const DynoRecordField *dyno_stored_run_list_fields (guint *n);
 /* Takes the requested training from a job; paths are made absolute. */
 void dyno_stored_run_set_job (DynoStoredRun *run, const DynoJob *job);
-/* The job to run it again: without folder and resume.  dyno_job_unref. */
+/* A job that repeats the run, without folder and resume.  dyno_job_unref. */
 DynoJob *dyno_stored_run_get_job (const DynoStoredRun *run);
 /* TRUE for a run that finished because it has made the requested number of steps (max_steps), with
  * epochs left, so that it can be resumed. */
@@ -141,7 +141,7 @@ typedef struct {
  * are compared.  FALSE: none is known. */
 gboolean dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                                 guint64 fingerprint, DynoStoredRate *rate);
-/* The samples_per_s of this rate; NaN: none is known. */
+/* The samples_per_s that dyno_store_find_rates finds; NaN: no rate is known. */
 double dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                              guint64 fingerprint);
 /* The samples/s of the loader by itself and of the device by itself that searches measured last,

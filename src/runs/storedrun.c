@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A process that cannot be queried (on another machine, in a container) counts as gone when its
- * entry was not updated for this long: it updates the entry every minute. */
+ * run's entry was not updated for this long; a running process updates it every minute. */
 #define SILENCE_US (10 * 60 * G_USEC_PER_SEC)
 
 static const char *const state_names[] = { "running", "finished", "stopped", "failed", "killed" };

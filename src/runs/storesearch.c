@@ -392,8 +392,9 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
                          "AND (trials.text IS NULL OR trials.stage = 'goal') "
                          "ORDER BY trials.time_us DESC LIMIT 1000",
                          &wanted, &trial);
-  /* A trial is shorter than a run: it counts only where there is no run, and not where its text
-   * says that its cache was still being filled. */
+  /* A trial is shorter than a run: it counts only where there is no run.  Trials with a text are
+   * skipped, since it may state that the cache was still being filled, except in the stage
+   * “goal”. */
   if (!by_run && by_trial)
     *rate = trial;
   return by_run || by_trial;
