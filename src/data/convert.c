@@ -29,13 +29,13 @@ typedef struct {
   GByteArray *scratch, *bytes, *pixels;
   const char *extension;
   gboolean copied;
-  const DynoImageBox *box; /* the piece of the image that is written; NULL: the whole image */
+  const DynoImageBox *box; /* the piece of the image that is the sample; NULL: the whole image */
   GError *error;
 } Packed;
 
 typedef struct {
   guint32 index;
-  guint64 hash;     /* of the image file */
+  guint64 hash;     /* of the bytes of the written image or array */
   DynoImageBox box; /* width 0: there is none */
 } Written;
 

@@ -121,7 +121,8 @@ DynoDataset *dyno_dataset_end_open (DynoDataset *dataset, GCancellable *cancella
 
 /* The first class of the table that matches; NULL: no class does. */
 const DynoDatasetClass *dyno_dataset_find_class (const DynoLocation *location);
-/* The same for a requested task: two folders may be two classes, or images and their masks. */
+/* The same for a requested task, which decides whether two folders are two classes, or images and
+ * their masks. */
 const DynoDatasetClass *dyno_dataset_find_class_for (const DynoLocation *location, DynoTask task);
 /* For a folder that no special format matches: the folder in it, one or more levels deeper, that is
  * the data set; NULL: the folder itself is the data set.  one_class: a single folder may be a

@@ -84,7 +84,7 @@ typedef struct {
   const char *targets;
   DynoAxes axes; /* of an X.npy with four axes */
   DynoTask task; /* AUTO: guessed where the data do not decide it */
-  /* floats of an X.npy with three axes are sequences (N, T, F), not images (N, H, W) */
+  /* an X.npy with three axes, unless of bytes, has sequences (N, T, F), not images (N, H, W) */
   gboolean sequences;
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;

@@ -14,7 +14,7 @@ typedef struct {
   guint64 size;        /* size after inflating; equal to stored where the member is not deflated */
   gboolean deflated;   /* raw deflate */
   guint32 sum;         /* CRC-32 of the inflated bytes; 0 for members of a .tar */
-  const char *refused; /* reason why it cannot be used (a link, encrypted, cut off); NULL: it can */
+  const char *refused; /* why the member cannot be used (a link, encrypted, cut off), or NULL */
 } DynoMember;
 
 typedef gboolean (*DynoMemberFunc) (const DynoMember *member, gpointer data, GError **error);

@@ -290,7 +290,7 @@ dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *header, G
   n = dyno_datafile_pread (fd, bytes, header_size, at);
   if (!dyno_npy_parse (bytes, n > 0 ? (gsize) n : 0, size, header, error))
     return FALSE;
-  header->data_offset += at; /* both offsets lie within the file */
+  header->data_offset += at; /* no overflow: both offsets lie within the file */
   return TRUE;
 }
 

@@ -33,7 +33,7 @@ gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, Dyn
                          GError **error);
 
 /* Reads the header of a .npy of size bytes that begins at `at` of an open file; data_offset counts
- * from the file's start.  Errors: those of parse. */
+ * from the file's start.  Errors: those of dyno_npy_parse. */
 gboolean dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *header,
                                GError **error);
 
@@ -47,7 +47,7 @@ gint64 dyno_npy_get_int (const DynoNpyHeader *header, const guint8 *bytes);
 void dyno_npy_append (GByteArray *file, const char *type, guint n_dims, const guint64 *shape,
                       gconstpointer data);
 
-/* Writes such a file.  Errors: those of dyno_file_write_atomic. */
+/* Writes an array as a .npy.  Errors: those of dyno_file_write_atomic. */
 gboolean dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
                          gconstpointer data, GError **error);
 

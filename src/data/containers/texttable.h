@@ -18,9 +18,9 @@ typedef struct {
 } DynoTextTable;
 
 typedef struct {
-  guint32 first; /* in cells */
+  guint32 first; /* index in cells */
   guint32 n;
-  guint32 line; /* line where it begins, from 1 */
+  guint32 line; /* line where the row begins, from 1 */
 } DynoTextTableRow;
 
 #define DYNO_TEXT_TABLE_NO_CELL G_MAXUINT32

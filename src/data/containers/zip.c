@@ -22,7 +22,7 @@
 #define METHOD_DEFLATED 8
 
 typedef struct {
-  const guint8 *bytes; /* for an archive in memory; NULL: it is in fd */
+  const guint8 *bytes; /* the archive in memory; NULL: the archive is in fd */
   int fd;
   guint64 size;
   const char *shown; /* NULL: the caller names it */

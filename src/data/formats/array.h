@@ -40,7 +40,7 @@ gboolean dyno_array_load (DynoArray *array, const DynoOpenContext *context, GErr
 void dyno_array_clear (DynoArray *array);
 
 /* Declares the array, with all its axes, one sample: an axis for samples is put before its axes.
- * FALSE: it has too many axes. */
+ * FALSE: the array has too many axes. */
 gboolean dyno_array_make_single (DynoArray *array);
 /* Closes the descriptor of an array that was not copied: it is opened at each read, since there are
  * many files. */

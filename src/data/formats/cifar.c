@@ -143,8 +143,8 @@ find_files (const char *folder, guint *n_train)
   return train->len > 0 ? g_steal_pointer (&train) : NULL;
 }
 
-/* The version for Python: a folder of pickles, or one of these files.  It is recognised so that the
- * message can name the next step, and is not read. */
+/* TRUE for the version for Python: a folder of pickles, or one such file.  It is recognised only so
+ * that the error can name the next step. */
 static gboolean
 is_of_python (const DynoLocation *location)
 {

@@ -301,7 +301,8 @@ note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
                                       names->str, rows->name, label));
 }
 
-/* One column: text and whole numbers are classes, other numbers are values. */
+/* Decides what a single column of targets is: text and whole numbers are classes, other numbers are
+ * values. */
 static gboolean
 decide_one (DynoManifestRows *rows, gboolean named, GError **error)
 {
@@ -366,8 +367,8 @@ are_flags (const DynoManifestRows *rows, gboolean *single)
   return TRUE;
 }
 
-/* Several columns of numbers: with one 1 in each row they are the class, with several they are
- * several labels, and other numbers are values. */
+/* Decides what several columns of numbers are: with one 1 in each row, the class; with other rows
+ * of 0 and 1, several labels; else values. */
 static gboolean
 decide_several (DynoManifestRows *rows, GError **error)
 {

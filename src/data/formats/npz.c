@@ -291,8 +291,8 @@ add_samples (GPtrArray *names, const Contents *contents, const Pair *pairs, gsiz
     g_ptr_array_add (names, (gpointer) pair->x);
 }
 
-/* Names of the arrays of samples, with or without targets: those of a training and of a validation
- * part, else the only array of the archive. */
+/* Names of the arrays of samples, with or without targets: the arrays of a training and of a
+ * validation part, else the only array of the archive. */
 static GPtrArray *
 list_samples (const Contents *contents)
 {

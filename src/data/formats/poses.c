@@ -183,7 +183,7 @@ meet (const Ellipsoid *part, const double *from, const double *along, double *di
   return TRUE;
 }
 
-/* The colour of the head's surface at a point: it distinguishes front from back and up from
+/* The colour of the head's surface at a point; colours distinguish front from back and up from
  * down. */
 static void
 paint (const Drawing *drawing, int part, const double *p, double *colour)

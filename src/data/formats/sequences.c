@@ -258,7 +258,7 @@ typedef struct {
   const DynoImageList *list;
   const DynoOpenContext *context;
   char *real_root;
-  guint32 *steps, *features; /* steps of each file; 0: it cannot be used */
+  guint32 *steps, *features; /* steps of each file; 0: the file cannot be used */
   guint64 *sizes;
 } Scan;
 
@@ -586,7 +586,7 @@ sequences_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize
                              fetched, error);
 }
 
-/* Writes the items to out, in C order; FALSE: one is not finite. */
+/* Writes the items to out, in C order; FALSE: an item is not finite. */
 static gboolean
 put_items (const DynoNpyHeader *header, const guint8 *bytes, guint32 steps, guint32 features,
            float *out)

@@ -188,7 +188,8 @@ typedef struct {
   guint n, unseen;
 } Bounds;
 
-/* Points as the first two rows of a matrix. */
+/* Finds the bounds of points, whose x and y are the first two rows of a matrix, or its first two
+ * columns. */
 static void
 measure (const DynoMatArray *points, Bounds *bounds)
 {

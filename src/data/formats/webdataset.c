@@ -34,8 +34,8 @@
 #define NO_PLACE  G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
-/* The kind of a member, by the text after its key, and its rank: of two members of one kind the
- * simpler name is used, key.jpg rather than key.input.jpg. */
+/* The rank of a member by the text after its key: of two members of one kind the simpler name is
+ * used, key.jpg rather than key.input.jpg. */
 typedef enum { RANK_NONE, RANK_WORD, RANK_PLAIN } Rank;
 
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
   GString *key;
   DynoListedImage item;
   gboolean validation;
-  Rank image_rank, label_rank; /* NONE: it has none yet */
+  Rank image_rank, label_rank; /* NONE: the sample has no such member yet */
   GString *image_name;
   GString *met; /* members that it has, by the text after the key */
   LabelSource source;

@@ -20,7 +20,7 @@ typedef struct {
   guint32 width, height; /* as stored */
   gboolean progressive;  /* JPEG */
   guint8 bits;           /* bits of a channel; 8 where the type has only that */
-  gboolean grey;         /* one channel, or one and alpha */
+  gboolean grey;         /* one channel, or one channel and alpha */
   gboolean garbage;      /* JPEG with bytes between its segments that belong to no segment */
   /* by EXIF, XMP or the TIFF tag, 1 to 8; from 5 on width and height are exchanged when the image
    * is shown */

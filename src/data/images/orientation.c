@@ -117,7 +117,7 @@ dyno_orientation_set (DynoImageFacts *facts, guint8 by_exif, guint8 by_xmp)
   facts->orientation = by_exif > 0 ? by_exif : by_xmp;
 }
 
-/* PNG 3, 11.3.4.5 and 11.3.5: chunks of length, type, content and sum. */
+/* PNG 3, 11.3.4.5 and 11.3.5: chunks of length, type, content and CRC. */
 void
 dyno_orientation_find_png (DynoImageSource *source, DynoImageFacts *facts)
 {

@@ -356,7 +356,8 @@ add_witness (const DynoFolderScan *scan, const DynoScanFile *file, GArray *witne
   return TRUE;
 }
 
-/* Stamps of the files that are checked again; FALSE: one is gone, or too many were refused. */
+/* Takes the stamps of the files that a later opening checks; FALSE: a file is gone, or too many
+ * were refused. */
 static gboolean
 call_witnesses (const DynoFolderScan *scan, GArray *witnesses, gint64 *newest)
 {

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 /* A file in 8 bytes, its name in one block with all names: a million files take a few tens of
  * megabytes. */
 typedef struct {
-  guint32 folder; /* in folders */
+  guint32 folder; /* index in folders */
   guint32 name;   /* offset in names */
 } DynoScanFile;
 

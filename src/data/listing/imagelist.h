@@ -43,7 +43,7 @@ typedef struct {
   GArray *items;      /* DynoListedImage, in the order of the samples */
   GByteArray *names;  /* each ends with a zero byte */
   GArray *containers; /* DynoContainer */
-  guint32 n_values;   /* values of a sample; 0: it has a class */
+  guint32 n_values;   /* values of a sample; 0: samples have classes or masks */
   GArray *values;     /* float, (items, n_values) */
   /* DynoImageBox of each item, width 0: the whole image; an empty array: all images are used
      whole */

@@ -29,7 +29,7 @@ void dyno_mask_names_clear (DynoMaskNames *names);
  * colour or an id twice), TOO_LARGE, READ. */
 gboolean dyno_mask_names_find (DynoMaskNames *names, const char *const *folders, GError **error);
 
-/* The same from text; file: its name. */
+/* The same from text; file: name of the file that has the text. */
 gboolean dyno_mask_names_parse (DynoMaskNames *names, const char *file, const char *text,
                                 GError **error);
 

@@ -158,7 +158,7 @@ keep_ids (GPtrArray *files)
 
 /* --- matching --------------------------------------------------------------------------------- */
 
-/* The stem in lower case without one of the suffixes; NULL: it has none of them. */
+/* The stem in lower case without one of the suffixes; NULL: it has no such suffix. */
 static char *
 strip (const char *stem, const char *const *suffixes)
 {

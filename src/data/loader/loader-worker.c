@@ -201,9 +201,9 @@ typedef struct {
   DynoLoader *loader;
   const DynoLoaderTask *task;
   DynoWorkerScratch *scratch;
-  guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples, in indices */
+  guint32 place[DYNO_LOADER_MAX_CHUNK]; /* place in indices of the sample of each row */
   guint64 epoch;
-  guint32 seed; /* of the row that is being decoded */
+  guint32 seed; /* seed of the row that is being decoded */
   guint32 n_bad;
   gint64 fetch_us; /* spent reading files */
   gint64 stage_us; /* and time spent copying decoded samples */
@@ -471,8 +471,8 @@ point_at_row (const Work *work, guint32 row, gpointer *fields)
                      fields);
 }
 
-/* Decodes all rows in the slot, where no file has to be waited for; FALSE: they still have to be
- * decoded. */
+/* Decodes all rows directly into the slot if none has to wait for a file; FALSE: the rows still
+ * have to be decoded. */
 static gboolean
 fill_at_once (Work *work)
 {

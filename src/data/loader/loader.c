@@ -463,8 +463,8 @@ wait_round (DynoLoader *loader, gboolean *timed_out)
   return passed - MIN (passed, 2 * round);
 }
 
-/* Makes one round of waiting or, without workers, of decoding.  Returns the elapsed time that was
- * no waiting.  Mutex held, released meanwhile. */
+/* Makes one round of waiting or, without workers, of decoding.  Returns the elapsed time that does
+ * not count as waiting.  Mutex held, released meanwhile. */
 static gint64
 make_progress (DynoLoader *loader)
 {
@@ -486,7 +486,7 @@ make_progress (DynoLoader *loader)
 }
 
 /* Waits until the slot of the next batch is ready.  NULL: the epoch is over, or *error is set; the
- * elapsed time that was no waiting is added to *excess.  Mutex held. */
+ * elapsed time that does not count as waiting is added to *excess.  Mutex held. */
 static DynoSlot *
 wait_for_next (DynoLoader *loader, gint64 *excess, GCancellable *cancellable, GError **error)
 {
