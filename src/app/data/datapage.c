@@ -334,7 +334,7 @@ add_note (DynoDataPage *self, const char *text, const char *icon_name, const cha
   return row;
 }
 
-/* The last remark states that the samples were not compared: it gets a button that compares
+/* If the samples were not compared, the last remark states this, and gets a button that compares
  * them. */
 static void
 offer_comparison (DynoDataPage *self, GtkWidget *row)

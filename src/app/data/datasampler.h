@@ -44,8 +44,8 @@ void dyno_sampler_show_async (DynoDataset *dataset, const GArray *indices, guint
 void dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
                              guint pixels, guint64 draw, GCancellable *cancellable,
                              GAsyncReadyCallback done, gpointer data);
-/* Ends each of the three calls above.  NULL with the error, which for all but _see_async can only
- * be a cancellation. */
+/* Ends each of the _async calls.  NULL with the error, which except for _see_async can only be a
+ * cancellation. */
 DynoSamples *dyno_sampler_finish (GAsyncResult *result, GError **error);
 
 G_END_DECLS

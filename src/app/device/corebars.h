@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_CORE_BARS (dyno_core_bars_get_type ())
 G_DECLARE_FINAL_TYPE (DynoCoreBars, dyno_core_bars, DYNO, CORE_BARS, GtkDrawingArea)
 
-/* busy: percent of each core; NaN: it is offline.  Copied. */
+/* busy: percent of each core, NaN where the core is offline; copied. */
 void dyno_core_bars_set (DynoCoreBars *self, const float *busy, guint n);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a network from an ONNX file, in a thread.  One opening at a time; a new one drops the one
- * before.  Main thread only; the answer comes there. */
+/* Reads a network from an ONNX file, in a thread.  One opening at a time; a new opening drops the
+ * earlier one.  Main thread only, on which opened is called, too. */
 #pragma once
 #include "network.h"
 

@@ -18,9 +18,9 @@ typedef struct {
   int device;
   DynoPredictWork *work; /* NULL: not started yet */
   GtkSizeGroup *names;   /* gives the outputs' names the same width in all rows */
-  GBytes *table;         /* owned by the work; NULL: it is not done */
+  GBytes *table;         /* predictions as CSV, owned by the work; NULL: the work is not done */
   char **paths;          /* images and folders that are predicted */
-  char *masks_folder;    /* into which masks are written; NULL: none */
+  char *masks_folder;    /* folder into which masks are written, or NULL */
 } Dialog;
 
 static void

@@ -27,7 +27,7 @@ struct _DynoPredictWork {
   GString *table;
   guint n_reported, top;
   guint32 width, height; /* of masks; 0: there are none */
-  DynoMaskWriter *masks; /* NULL: they are not written */
+  DynoMaskWriter *masks; /* NULL: masks are not written */
   GError *error;
 };
 

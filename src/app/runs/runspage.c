@@ -312,7 +312,7 @@ static void
 ask_name (DynoRunsPage *self)
 {
   const DynoStoredRun *run = get_one (self);
-  if (run) /* the title of a run without a name is no default: it has a relative time */
+  if (run) /* the title of a run without a name is no default name, since it has a relative time */
     ask_text (self, DYNO_RUN_HISTORY_RENAME, _ ("Rename the Run"), _ ("Name of the run"),
               _ ("_Rename"), run->name);
 }

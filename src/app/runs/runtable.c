@@ -22,7 +22,7 @@ add_column (GtkWidget *list, const char *title, int column, double align, int wi
   gtk_tree_view_column_set_resizable (view, TRUE);
   gtk_tree_view_column_set_expand (view, column == DYNO_RUN_LIST_TITLE
                                              || column == DYNO_RUN_LIST_SETTINGS);
-  if (column != DYNO_RUN_LIST_SETTINGS) /* it would make all texts anew */
+  if (column != DYNO_RUN_LIST_SETTINGS) /* sorting by settings would make the texts of all rows */
     gtk_tree_view_column_set_sort_column_id (view, column);
   gtk_tree_view_append_column (GTK_TREE_VIEW (list), view);
 }

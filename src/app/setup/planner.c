@@ -93,7 +93,8 @@ plan_now (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Drops the request: a delayed one is freed, one that is being planned is left to its task. */
+/* Drops the request: a delayed request is freed, a request that is being planned is left to its
+ * task. */
 static void
 let_go (DynoPlanner *self)
 {

@@ -25,7 +25,7 @@ get_control (GtkWidget *widget)
   return g_object_get_data (G_OBJECT (widget), "dyno-control");
 }
 
-/* The meaning of the value 0 where it is no amount; NULL: it is an amount. */
+/* The words for the value 0 where 0 is no amount; NULL: 0 is an amount. */
 static const char *
 zero_words (const DynoSettingInfo *info)
 {
@@ -183,7 +183,7 @@ read_text (GtkSpinButton *spin, double *value, gpointer data)
       *value = 0;
       return TRUE;
     }
-  *value = strtod (text, &end); /* in the locale; else in the C locale, as in files */
+  *value = strtod (text, &end); /* first in the locale, then in the C locale, as in files */
   if (end == text || *end == '.')
     *value = g_ascii_strtod (text, &end);
   return end == text ? GTK_INPUT_ERROR : TRUE;

@@ -203,7 +203,7 @@ drawn (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoMaskCard *self = data;
   DynoWatchedMasks *masks = dyno_mask_drawer_finish (result);
-  if (!masks) /* they are of another run, or the card is freed */
+  if (!masks) /* cancelled: the pictures are of another run, or the card is freed */
     return;
   g_clear_object (&self->drawing);
   g_clear_pointer (&self->masks, dyno_watched_masks_free);

@@ -58,7 +58,7 @@ read_count (GtkSpinButton *spin, double *value)
 {
   const char *text = gtk_entry_get_text (GTK_ENTRY (spin));
   if (!g_str_equal (text, _ ("any")) && *text != '\0')
-    return FALSE; /* it is a number, which GTK parses */
+    return FALSE; /* text is a number, which GTK parses */
   *value = 0;
   return TRUE;
 }

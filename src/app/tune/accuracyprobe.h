@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   GArray *metrics; /* DynoMetricInfo, the usual one first; NULL: the network cannot be built */
-  GError *error;   /* why no search can begin; NULL: one can begin */
+  GError *error;   /* why no search can begin, or NULL */
   char *folder;    /* folder of the newest search with this job; NULL: there is none */
   char *metric;    /* name of the metric of that search */
   guint n_trials;  /* trials of that search */
