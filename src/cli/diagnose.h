@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 /* Prints a line for each finding, and a second one for the action. */
 void dyno_findings_print (const GPtrArray *findings);
 
-/* Both report the end of a run: _say prints the verdict and the worst other finding, in two lines
+/* Both report the end of a run: _print prints the verdict and the worst other finding, in two lines
  * at most; _print_event prints an event. */
 void dyno_diagnosis_print (const DynoDiagnosis *diagnosis);
 void dyno_diagnosis_print_event (const DynoDiagnosis *diagnosis);

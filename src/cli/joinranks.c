@@ -279,7 +279,7 @@ dyno_ranks_share_folder (DynoComm *comm, char **folder, GError **error)
   path[length] = '\0';
   if (!dyno_comm_broadcast (comm, path, length, 0, error))
     return FALSE;
-  if (first) /* as it was given */
+  if (first) /* rank 0 keeps the path as it was given */
     return TRUE;
   g_free (*folder);
   *folder = g_steal_pointer (&path);

@@ -4,7 +4,8 @@
 #include "output.h"
 #include <string.h>
 
-/* Prints each metric under a prefix and its name; those of a validation only under val_. */
+/* Prints each metric under prefix and name; metrics that only a validation computes are printed
+ * only under val_. */
 static void
 print_metrics (DynoJson *json, const DynoMetricTable *table, const char *prefix,
                const double *values)

@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
   DynoDevice *device; /* not owned */
-  DynoComm *comm;     /* not owned; NULL: one process */
+  DynoComm *comm;     /* not owned; NULL: there is only one process */
   gboolean half;      /* with AMP, ranks exchange gradients in fp16 */
   const DynoBenchWorkload *workload;
   guint32 batch;

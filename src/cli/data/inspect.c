@@ -292,8 +292,8 @@ print_names (const char *head, const char *const *list)
     dyno_out_line ("  %s", list[i]);
 }
 
-/* TRUE for three axes of floats: these are sequences for some models, and the model is not known
- * here. */
+/* TRUE for arrays with three axes that are not of bytes: some models read sequences from them, and
+ * the model is not known here. */
 static gboolean
 may_be_sequences (const DynoDatasetInfo *info, const DynoBatchField *input)
 {

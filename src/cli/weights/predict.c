@@ -268,8 +268,8 @@ print_end (const Printer *printer, const char *device, gint64 began_us)
   dyno_json_clear (&json);
 }
 
-/* Weights with a class for each pixel need a folder for their masks; others must not be given
- * one. */
+/* Weights with a class for each pixel need a folder for their masks; for other weights a folder is
+ * refused. */
 static gboolean
 open_masks (Printer *printer, DynoPredictor *predictor, const char *folder, GError **error)
 {
