@@ -80,9 +80,9 @@ typedef struct _DynoExchange DynoExchange;
  * hold references. */
 typedef struct {
   GSocket *socket;
-  guint n_exchanges;    /* existing ones; 0: it is idle between two requests */
-  gint64 idle_since_us; /* where n_exchanges is 0 */
-  gboolean ending;      /* it was shut down */
+  guint n_exchanges;    /* existing exchanges; 0: the connection is idle between two requests */
+  gint64 idle_since_us; /* begin of the idle time, if n_exchanges is 0 */
+  gboolean ending;      /* the socket was shut down */
 } DynoServeConnection;
 
 void dyno_serve_connection_unref (gpointer connection);
