@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* connect() tries to open the file once; where the file is damaged, repair() follows.  SQLite's own
- * locks keep two processes apart; the lock of the folder keeps two repairs apart. */
+/* connect_to() tries to open the file once; where the file is damaged, repair() follows.  SQLite's
+ * own locks keep two processes apart; the lock of the folder keeps two repairs apart. */
 #include "database.h"
 #include "file.h"
 #include "migrations.h"

@@ -61,7 +61,7 @@ gboolean dyno_database_end (DynoDatabase *db, gboolean good, GError **error);
 /* Sets the error for a code of SQLite.  Returns FALSE. */
 gboolean dyno_database_fail (DynoDatabase *db, int code, GError **error);
 
-/* Columns of a row; _text and _name: g_free.  NULL is read as 0, NaN or NULL. */
+/* Columns of a row; _text: g_free.  NULL is read as NaN or NULL. */
 double dyno_column_double (sqlite3_stmt *statement, int column);
 char *dyno_column_text (sqlite3_stmt *statement, int column);
 

@@ -44,8 +44,8 @@ gboolean dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError
 /* NOT_FOUND; ACTIVE: the job is running. */
 gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
 
-/* Only one process at a time may run the queue.  ACTIVE: another process runs it.  _touch must be
- * called periodically, to show processes on other machines that this process is alive. */
+/* Only one process at a time may run the queue.  ACTIVE: another process runs it.  _touch_queue
+ * must be called periodically, to show processes on other machines that this process is alive. */
 gboolean dyno_store_claim_queue (DynoStore *store, GError **error);
 gboolean dyno_store_touch_queue (DynoStore *store, GError **error);
 void dyno_store_release_queue (DynoStore *store);

@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* history: its path.  The run gets the uid and the id of the new file.  Errors: those of the
- * store. */
+/* Writes the run into a late entry beside the history at this path.  The run gets its uid and its
+ * id in the new file.  Errors: those of the store. */
 gboolean dyno_late_entry_write (const char *history, DynoStoredRun *run,
                                 const DynoEpochMetrics *epochs, guint n_epochs, GError **error);
 /* Moves the late entries beside the store's file into it; an entry that cannot be written now stays

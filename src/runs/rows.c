@@ -108,7 +108,7 @@ dyno_row_read (sqlite3_stmt *s, const DynoRecordField *fields, guint n, gpointer
           break;
         case DYNO_RECORD_INT:
         case DYNO_RECORD_TIME:
-        case DYNO_RECORD_COUNT: /* of the same size */
+        case DYNO_RECORD_COUNT: /* all three have 64 bits */
           *DYNO_RECORD_MEMBER (record, f, gint64) = sqlite3_column_int64 (s, i);
           break;
         case DYNO_RECORD_NUMBER:

@@ -254,8 +254,8 @@ dyno_store_delete_run (DynoStore *store, gint64 id, GError **error)
   return dyno_database_end (store->db, good, error);
 }
 
-/* A random number of the kernel's: a forked process must not have its parent's number.  It is
- * positive, since a column is shown. */
+/* A random number from the kernel, since a forked process must not have its parent's number;
+ * positive, since the column is a signed integer. */
 static guint64
 make_uid (void)
 {
