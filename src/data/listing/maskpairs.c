@@ -2,8 +2,8 @@
 /* Matches masks with images by their names.
  *
  * Invariants: a mask of another part is never taken; among several masks that match, a mask in the
- * same sub-folder is preferred, then one with exactly the stem of the image; where two match
- * equally well, neither is taken. */
+ * same sub-folder is preferred, then a mask of the same part, then a mask with exactly the stem of
+ * the image; where two match equally well, neither is taken. */
 #include "maskpairs.h"
 #include "foldernames.h"
 #include <string.h>

@@ -41,9 +41,9 @@ typedef enum {
   DYNO_MASK_AMBIGUOUS = -2, /* several masks match equally well */
 } DynoMaskMatch;
 
-/* Lists the files of the folders, at most most_masks of the masks (0: all), and matches them: by
- * place and stem, else by the stem in upper or lower case, where a mask may have an additional
- * suffix, such as "_mask". */
+/* Lists the files of the folders, at most most_masks of the masks (0: all), and matches them by
+ * their stems, in upper or lower case; a mask, or else an image, may have an additional suffix,
+ * such as "_mask" or "_image". */
 DynoMaskPairs *dyno_mask_pairs_new (const char *root, const GArray *folders, guint most_masks);
 void dyno_mask_pairs_free (DynoMaskPairs *pairs);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMaskPairs, dyno_mask_pairs_free)

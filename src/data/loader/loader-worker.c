@@ -93,8 +93,8 @@ open_batch (DynoLoader *loader, guint place)
   loader->filling = (gint) place;
 }
 
-/* A slot for the next batch, where one is free and the loader is not yet as far ahead as
- * allowed. */
+/* Opens the next batch in a free slot; FALSE: no slot is free, no batch is left, or the loader is
+ * as far ahead as allowed. */
 static gboolean
 open_next_batch (DynoLoader *loader)
 {

@@ -48,7 +48,7 @@ typedef struct {
   DynoCrop crop;
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
-  double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
+  double max_bad_share;      /* share of an epoch, rounded up; 0: 0.1; negative: none */
   /* A sample that cannot be read becomes zeros, with an ignored mask, and no other sample replaces
    * it; dyno_loader_find_bad gives the reason.  max_bad_share has no effect then. */
   gboolean blank_bad;
