@@ -18,8 +18,7 @@ set_text (GtkWidget *label, const char *text)
     gtk_label_set_text (GTK_LABEL (label), text);
 }
 
-/* Shows the memory in use during a run, else the planned memory, and the memory limit of the
- * run. */
+/* Shows the memory in use, if any, the planned memory, and the memory limit. */
 static void
 show_memory (DynoStatusBar *self, const DynoJobPlan *plan, guint64 used)
 {

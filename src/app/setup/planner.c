@@ -33,7 +33,8 @@ question_free (Question *q)
   g_free (q);
 }
 
-/* Estimates from equal runs in the history; without such a run no time is estimated. */
+/* Estimates from a rate that the history has for the same training; without one no time is
+ * estimated. */
 static void
 estimate (Question *q)
 {

@@ -63,8 +63,7 @@ dyno_run_pill_init (DynoRunPill *self)
   self->percent = gtk_label_new ("");
   self->progress = gtk_progress_bar_new ();
   gtk_label_set_ellipsize (GTK_LABEL (self->what), PANGO_ELLIPSIZE_END);
-  gtk_label_set_width_chars (GTK_LABEL (self->what),
-                             4); /* narrow enough for a window of 360 pixels */
+  gtk_label_set_width_chars (GTK_LABEL (self->what), 4); /* for a window of 360 pixels */
   gtk_label_set_max_width_chars (GTK_LABEL (self->what), 34);
   gtk_label_set_xalign (GTK_LABEL (self->what), 0);
   dyno_widget_add_class (self->percent, "numeric", TRUE);

@@ -32,7 +32,7 @@ dyno_accuracy_result_is_usable (const DynoAccuracyResult *result)
   return result->text && result->trials->len > 0 && result->verdict != DYNO_ACCURACY_KEEP;
 }
 
-/* The gain of the chosen trial in the final; NULL: it was not compared. */
+/* The gain of the best trial in the final; NULL: it was compared with fewer than two seeds. */
 static const DynoPaired *
 find_gain (const DynoAccuracyResult *r)
 {

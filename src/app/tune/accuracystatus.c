@@ -67,8 +67,8 @@ dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
 
 /* --- stages ----------------------------------------------------------------------------------- */
 
-/* The number of seeds in the final: that of the user's settings, which are trained first for
- * each. */
+/* The number of seeds in the final so far, for each of which the user's settings are trained
+ * first. */
 static guint
 count_seeds (const DynoAccuracyResult *r)
 {

@@ -124,8 +124,7 @@ show_best (DynoSpeedPage *self, const DynoTuneEvent *event)
                                                         : _ ("Best so far, not proven"));
   gboolean use = event->proven && !event->keep_today;
   dyno_widget_add_class (self->use, "suggested-action", use);
-  dyno_widget_add_class (self->start, "suggested-action",
-                         !use); /* exactly one of both buttons has the style */
+  dyno_widget_add_class (self->start, "suggested-action", !use); /* only one button has it */
   gtk_widget_set_visible (self->use, !event->keep_today);
   show_trial (&event->trial, self->best_rate, self->best_settings, self->best_memory);
   show_trial (&event->baseline, self->base_rate, self->base_settings, self->base_memory);
