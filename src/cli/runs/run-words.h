@@ -13,9 +13,7 @@ char *dyno_text_when (gint64 time_us); /* "2026-11-22 10:29", local time */
 const char *dyno_text_run_state (const DynoStoredRun *run);
 char *dyno_text_data (const char *data); /* the last part of a path, or the name of built-in data */
 char *dyno_text_metric_value (const DynoStoredRun *run, double value); /* "98.50 %" */
-char *dyno_text_best (
-    const DynoStoredRun
-        *run); /* the best value with the name of its metric; without a metric, the loss */
+char *dyno_text_best (const DynoStoredRun *run); /* best metric with its name, else the loss */
 
 /* Prints a line, {"event": "run", ...}; epochs NULL: settings and epochs are omitted. */
 void dyno_run_print_json (const DynoStoredRun *run, const GArray *epochs);

@@ -29,10 +29,9 @@ typedef struct {
   char *metric; /* name of the first validation metric; or NULL */
   double val_metric;
   double eta_s;
-  gboolean has_sensors;  /* sensors is at most a few seconds old */
-  DynoSensorRow sensors; /* the newest row */
-  DynoSeries *rate, *loss_series, *gpu,
-      *cpu; /* rate and loss over steps, busy shares of GPU and CPU over seconds */
+  gboolean has_sensors;                       /* sensors is at most a few seconds old */
+  DynoSensorRow sensors;                      /* the newest row */
+  DynoSeries *rate, *loss_series, *gpu, *cpu; /* the first two over steps, others over seconds */
 } DynoWatchStatus;
 
 DynoWatchRun *dyno_watch_run_new (const char *folder);
