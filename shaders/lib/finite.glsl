@@ -9,6 +9,12 @@ is_nonfinite (float value)
   return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
 }
 
+bool
+is_nan (float value)
+{
+  return (floatBitsToUint (value) & 0x7fffffffu) > 0x7f800000u;
+}
+
 /* Clamps to zero a sum of squares that was computed as a difference, which rounding can leave below
  * zero.  Where the terms overflowed, the difference is Inf or NaN, and the result is infinite: the
  * maximum of NaN and zero may be zero. */

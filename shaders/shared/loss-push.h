@@ -10,7 +10,7 @@
 #define DYNO_LOSS_ROWS        0
 #define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
 #define DYNO_LOSS_C           2
-#define DYNO_LOSS_SMOOTHING   3 /* cross entropy */
+#define DYNO_LOSS_SMOOTHING   3 /* cross entropy, BCE */
 #define DYNO_LOSS_PARTS       4 /* pixel_rows: sums of weights; dice_table: dice_sums' workgroups */
 #define DYNO_LOSS_FOCAL       5 /* exponent of the focal loss */
 #define DYNO_LOSS_DICE        6 /* share of the Dice loss */
@@ -32,7 +32,8 @@ DYNO_STRUCT (DynoLossRowsPush) {
   uint64_t step_input; /* struct DynoStepInput */
   uint64_t scaler;     /* struct DynoScalerState */
   /* mse_rows with STANDARD: (mean, deviation) of the targets, C floats each; crossentropy_rows with
-   * WEIGHTS: C weights of classes, then their sum */
+   * WEIGHTS: C weights of classes, then their sum; bce_rows with WEIGHTS: C weights of positive
+   * labels */
   uint64_t scale;
   uint64_t norm; /* crossentropy_rows with WEIGHTS: a factor for all rows */
 };

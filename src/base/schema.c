@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MAX_BATCH_BYTES (G_GUINT64_CONSTANT (1) << 40)
+#define LABELS          "labels" /* name of the field of labels */
 
 guint32
 dyno_element_size (DynoElement element)
@@ -98,10 +99,29 @@ dyno_schema_count_channels (const DynoBatchSchema *schema)
 }
 
 guint32
-dyno_schema_count_values (const DynoBatchSchema *schema)
+dyno_schema_count_floats (const DynoBatchSchema *schema)
 {
   const DynoBatchField *target = dyno_schema_find_role (schema, DYNO_FIELD_TARGET);
   return target && target->element == DYNO_ELEMENT_F32 ? (guint32) dyno_field_count (target) : 0;
+}
+
+static gboolean
+has_labels (const DynoBatchSchema *schema)
+{
+  const DynoBatchField *target = dyno_schema_find_role (schema, DYNO_FIELD_TARGET);
+  return target && g_str_equal (target->name, LABELS);
+}
+
+guint32
+dyno_schema_count_values (const DynoBatchSchema *schema)
+{
+  return has_labels (schema) ? 0 : dyno_schema_count_floats (schema);
+}
+
+guint32
+dyno_schema_count_labels (const DynoBatchSchema *schema)
+{
+  return has_labels (schema) ? dyno_schema_count_floats (schema) : 0;
 }
 
 DynoBatchField *
@@ -126,6 +146,19 @@ dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values)
                                   .axes = "C" };
 
   dyno_schema_add (schema, n_values > 0 ? &values : &class_id);
+}
+
+void
+dyno_schema_add_labels (DynoBatchSchema *schema, guint32 n_labels)
+{
+  const DynoBatchField labels = { .name = LABELS,
+                                  .role = DYNO_FIELD_TARGET,
+                                  .element = DYNO_ELEMENT_F32,
+                                  .n_axes = 1,
+                                  .shape = { n_labels },
+                                  .axes = "C" };
+
+  dyno_schema_add (schema, &labels);
 }
 
 void
@@ -181,6 +214,17 @@ dyno_schema_image (DynoElement element, guint32 height, guint32 width, guint32 c
   DynoBatchSchema schema = image_only (element, height, width, channels);
 
   dyno_schema_add_target (&schema, n_values);
+  dyno_schema_add_seed (&schema);
+  return schema;
+}
+
+DynoBatchSchema
+dyno_schema_image_with_labels (DynoElement element, guint32 height, guint32 width, guint32 channels,
+                               guint32 n_labels)
+{
+  DynoBatchSchema schema = image_only (element, height, width, channels);
+
+  dyno_schema_add_labels (&schema, n_labels);
   dyno_schema_add_seed (&schema);
   return schema;
 }

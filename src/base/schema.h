@@ -28,8 +28,9 @@ typedef enum {
 } DynoElement;
 
 typedef enum {
-  DYNO_FIELD_INPUT,  /* read by the network */
-  DYNO_FIELD_TARGET, /* to be learned: an I32 class id, F32 values, or a mask of U8 class ids */
+  DYNO_FIELD_INPUT, /* read by the network */
+  /* to be learned: an I32 class id, F32 values, F32 labels, or a mask of U8 class ids */
+  DYNO_FIELD_TARGET,
   DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis; the others do not count */
   DYNO_FIELD_SEED,   /* I32: a random word per sample, filled by the loader */
 } DynoFieldRole;
@@ -80,7 +81,8 @@ typedef struct {
 } DynoAugmentation;
 
 typedef struct {
-  const char *name; /* static: "image", "class", "values", "mask", "sequence", "length", "seed" */
+  /* static: "image", "class", "values", "labels", "mask", "sequence", "length", "seed" */
+  const char *name;
   DynoFieldRole role;
   DynoElement element;
   guint n_axes; /* of one sample; the batch axis is not counted; 0: one element */
@@ -117,10 +119,13 @@ gboolean dyno_batch_layout_init (DynoBatchLayout *layout, const DynoBatchSchema 
 const DynoBatchField *dyno_schema_find_role (const DynoBatchSchema *schema, DynoFieldRole role);
 int dyno_schema_find_index (const DynoBatchSchema *schema, DynoFieldRole role);
 
-/* Channels (features) of the input, 0: there is no input; and the values to learn per sample, 0:
- * the target is a class id, or there is none. */
+/* Channels (features) of the input, 0: there is no input; the values to learn per sample, 0: the
+ * target is a class id, labels or a mask, or there is none; the labels of a sample, 0: the target
+ * is no labels; and the floats of the target, either values or labels. */
 guint32 dyno_schema_count_channels (const DynoBatchSchema *schema);
 guint32 dyno_schema_count_values (const DynoBatchSchema *schema);
+guint32 dyno_schema_count_labels (const DynoBatchSchema *schema);
+guint32 dyno_schema_count_floats (const DynoBatchSchema *schema);
 
 /* Appends a field without normalisation and returns it. */
 DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field);
@@ -129,6 +134,11 @@ DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *
  * ("class"). */
 void dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values);
 void dyno_schema_add_seed (DynoBatchSchema *schema);
+
+/* Appends a target of n_labels floats ("labels"), one for each class: 1 where the sample has the
+ * label, 0 where it has not, and NaN where that is not known.  A label that is not known has no
+ * loss and is in no metric. */
+void dyno_schema_add_labels (DynoBatchSchema *schema, guint32 n_labels);
 
 /* Appends a target of a class id for each pixel ("mask", (height, width) of U8); ids from the
  * number of classes on, DYNO_MASK_IGNORED among them, do not count. */
@@ -139,7 +149,9 @@ const DynoBatchField *dyno_schema_find_mask (const DynoBatchSchema *schema);
 /* Fields "image" (height, width, channels), target and seed. */
 DynoBatchSchema dyno_schema_image (DynoElement element, guint32 height, guint32 width,
                                    guint32 channels, guint32 n_values);
-/* The same with a mask as the target. */
+/* The same with n_labels labels as the target, and with a mask. */
+DynoBatchSchema dyno_schema_image_with_labels (DynoElement element, guint32 height, guint32 width,
+                                               guint32 channels, guint32 n_labels);
 DynoBatchSchema dyno_schema_image_with_mask (DynoElement element, guint32 height, guint32 width,
                                              guint32 channels);
 

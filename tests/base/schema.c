@@ -115,6 +115,7 @@ test_mask (void)
   g_assert_true (dyno_schema_find_mask (&schema) == &schema.fields[1]);
   g_assert_true (dyno_schema_find_role (&schema, DYNO_FIELD_TARGET) == &schema.fields[1]);
   g_assert_cmpuint (dyno_schema_count_values (&schema), ==, 0);
+  g_assert_cmpuint (dyno_schema_count_labels (&schema), ==, 0);
   g_assert_cmpuint (dyno_field_axis (&schema.fields[1], 'H'), ==, 5);
   g_assert_cmpuint (dyno_field_axis (&schema.fields[1], 'W'), ==, 7);
   dyno_batch_layout_init (&layout, &schema, 2, &error);
@@ -151,6 +152,20 @@ test_pad (void)
     g_assert_cmpfloat (values[i], ==, i >= 7 && i < 16 ? -2 : (float) i + 1);
 }
 
+/* Labels are floats as values are, and no values. */
+static void
+test_labels (void)
+{
+  DynoBatchSchema schema = dyno_schema_image_with_labels (DYNO_ELEMENT_U8, 8, 8, 3, 5);
+
+  g_assert_cmpuint (dyno_schema_count_labels (&schema), ==, 5);
+  g_assert_cmpuint (dyno_schema_count_values (&schema), ==, 0);
+  g_assert_cmpuint (dyno_schema_count_floats (&schema), ==, 5);
+  schema = dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, 5);
+  g_assert_cmpuint (dyno_schema_count_labels (&schema), ==, 0);
+  g_assert_cmpuint (dyno_schema_count_floats (&schema), ==, 5);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -159,6 +174,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/schema/refuses-overflow", test_overflow);
   g_test_add_func ("/base/schema/finds-fields-by-role", test_roles);
   g_test_add_func ("/base/schema/a-mask-has-a-class-a-pixel", test_mask);
+  g_test_add_func ("/base/schema/labels", test_labels);
   g_test_add_func ("/base/schema/pads-past-the-length", test_pad);
   return g_test_run ();
 }

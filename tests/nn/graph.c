@@ -845,12 +845,14 @@ test_validation_metrics (void)
     guint32 n_values;
     DynoMode mode;
     const DynoMetricInfo *expected;
+    gboolean labels;
   } cases[] = {
     { DYNO_LOSS_CROSS_ENTROPY, 0, DYNO_MODE_EVALUATE, dyno_class_validation_metrics },
     { DYNO_LOSS_CROSS_ENTROPY, 0, DYNO_MODE_TRAIN, dyno_class_validation_metrics },
     { DYNO_LOSS_MSE, 4, DYNO_MODE_EVALUATE, dyno_value_validation_metrics },
     { DYNO_LOSS_SMOOTH_L1, 4, DYNO_MODE_EVALUATE, dyno_value_validation_metrics },
     { DYNO_LOSS_CROSS_ENTROPY, 0, DYNO_MODE_PREDICT, NULL },
+    { DYNO_LOSS_BCE, 0, DYNO_MODE_EVALUATE, dyno_label_validation_metrics, TRUE },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -858,7 +860,8 @@ test_validation_metrics (void)
       DynoNetworkParams params = {
         .model = "mlp",
         .batch = 2,
-        .schema = dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, cases[i].n_values),
+        .schema = cases[i].labels ? dyno_schema_image_with_labels (DYNO_ELEMENT_U8, 8, 8, 3, 4)
+                                  : dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, cases[i].n_values),
         .n_outputs = 4,
         .loss = cases[i].loss,
         .mode = cases[i].mode,
@@ -868,6 +871,51 @@ test_validation_metrics (void)
 
       g_assert_no_error (error);
       g_assert_true (dyno_network_get_validation_metrics (graph) == cases[i].expected);
+    }
+}
+
+/* Labels are no values: each loss of floats takes only its own kind of target. */
+static void
+test_loss_fits_target (void)
+{
+  static const struct {
+    DynoLoss loss;
+    gboolean labels;
+    guint32 n;
+    const char *problem; /* NULL: the network is built */
+  } cases[] = {
+    { DYNO_LOSS_BCE, TRUE, 4, NULL },
+    { DYNO_LOSS_BCE, FALSE, 4,
+      "mlp: the loss needs a label for each output as the target of each "
+      "sample" },
+    { DYNO_LOSS_BCE, TRUE, 3,
+      "mlp: the loss needs a label for each output as the target of each "
+      "sample" },
+    { DYNO_LOSS_MSE, TRUE, 4,
+      "mlp: the loss needs a float for each output as the target of each "
+      "sample" },
+    { DYNO_LOSS_CROSS_ENTROPY, TRUE, 4,
+      "mlp: the loss needs a class id as the target of each "
+      "sample" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoNetworkParams params = {
+        .model = "mlp",
+        .batch = 2,
+        .schema = cases[i].labels
+                      ? dyno_schema_image_with_labels (DYNO_ELEMENT_U8, 8, 8, 3, cases[i].n)
+                      : dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, cases[i].n),
+        .n_outputs = 4,
+        .loss = cases[i].loss,
+        .mode = DYNO_MODE_TRAIN,
+      };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+
+      g_assert_cmpstr (error ? error->message : NULL, ==, cases[i].problem);
+      g_assert_true ((graph != NULL) == (cases[i].problem == NULL));
     }
 }
 
@@ -1057,6 +1105,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/dense-layers-come-last", test_dense_order);
   g_test_add_func ("/nn/network/wavenet-looks-back", test_wavenet_looks_back);
   g_test_add_func ("/nn/network/metrics-of-a-validation", test_validation_metrics);
+  g_test_add_func ("/nn/graph/loss-fits-target", test_loss_fits_target);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

@@ -58,6 +58,24 @@ const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS] = 
     .format = DYNO_METRIC_FRACTION },
 };
 
+const DynoMetricInfo dyno_label_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+  { .name = "mean_average_precision",
+    .title = N_ ("Mean average precision"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .selects_best = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+  { .name = "f1_micro",
+    .title = N_ ("Micro F1"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+};
+
 guint
 dyno_network_get_metrics (DynoGraph *graph, const DynoMetricInfo **metrics)
 {
@@ -104,6 +122,8 @@ dyno_metric_find (const char *name, DynoMetricInfo *metric)
   if (find_among (name, dyno_cross_entropy_metrics, DYNO_N_CROSS_ENTROPY_METRICS, metric)
       || find_among (name, dyno_class_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
       || find_among (name, dyno_value_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
+      || find_among (name, dyno_label_metrics, DYNO_N_LABEL_METRICS, metric)
+      || find_among (name, dyno_label_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
       || find_among (name, dyno_pixel_metrics, DYNO_N_PIXEL_METRICS, metric)
       || find_among (name, dyno_pixel_validation_metrics, DYNO_N_VALIDATION_METRICS, metric))
     return TRUE;

@@ -39,17 +39,21 @@ typedef struct {
 /* The metrics that the losses may declare, in their order. */
 #define DYNO_N_CROSS_ENTROPY_METRICS 3
 extern const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS];
+#define DYNO_N_LABEL_METRICS 2
+extern const DynoMetricInfo dyno_label_metrics[DYNO_N_LABEL_METRICS];
 #define DYNO_N_PIXEL_METRICS 2
 extern const DynoMetricInfo dyno_pixel_metrics[DYNO_N_PIXEL_METRICS];
 extern const DynoMetricInfo dyno_mse_metric; /* and one metric for each output, <name>_<output> */
 
 /* The metrics that a validation computes from its predictions: balanced accuracy and macro F1, the
- * RMS error of all values and the mean of their R2, or the means over the classes of the pixels'
- * IoU and Dice. */
+ * RMS error of all values and the mean of their R2, the means over the classes of the pixels' IoU
+ * and Dice, or of labels the mean over the classes of the average precision, and F1 over the labels
+ * of all classes. */
 #define DYNO_N_VALIDATION_METRICS 2
 extern const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS];
 extern const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS];
 extern const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS];
+extern const DynoMetricInfo dyno_label_validation_metrics[DYNO_N_VALIDATION_METRICS];
 
 /* Most metrics of one run. */
 #define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_N_VALIDATION_METRICS)

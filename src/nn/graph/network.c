@@ -54,17 +54,20 @@ static gboolean
 check_target (const DynoNetworkParams *params, GError **error)
 {
   const DynoBatchField *target = dyno_schema_find_role (&params->schema, DYNO_FIELD_TARGET);
-  gboolean values = params->loss != DYNO_LOSS_CROSS_ENTROPY;
+  gboolean floats = params->loss != DYNO_LOSS_CROSS_ENTROPY;
 
   if (dyno_schema_find_mask (&params->schema))
     return TRUE;
-  if (!target || target->element != (values ? DYNO_ELEMENT_F32 : DYNO_ELEMENT_I32)
-      || dyno_field_count (target) != (values ? params->n_outputs : 1)
-      || (values && params->schema.generated))
+  if (!target || target->element != (floats ? DYNO_ELEMENT_F32 : DYNO_ELEMENT_I32)
+      || dyno_field_count (target) != (floats ? params->n_outputs : 1)
+      || (floats && params->schema.generated)
+      || (params->loss == DYNO_LOSS_BCE) != (dyno_schema_count_labels (&params->schema) > 0))
     {
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                    "%s: the loss needs %s as the target of each sample", params->model,
-                   values ? "a float for each output" : "a class id");
+                   params->loss == DYNO_LOSS_BCE ? "a label for each output"
+                   : floats                      ? "a float for each output"
+                                                 : "a class id");
       return FALSE;
     }
   return TRUE;
@@ -77,7 +80,8 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
   guint32 height = 0, width = 0, channels = 0;
   /* A network that predicts has no loss. */
   gboolean of_classes =
-      params->mode != DYNO_MODE_PREDICT && params->loss == DYNO_LOSS_CROSS_ENTROPY;
+      params->mode != DYNO_MODE_PREDICT
+      && (params->loss == DYNO_LOSS_CROSS_ENTROPY || params->loss == DYNO_LOSS_BCE);
   if (input)
     dyno_field_get_image (input, &height, &width, &channels);
   if (!(params->model_width >= 0.0 && params->model_width <= 16.0))
@@ -179,9 +183,10 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params, const DynoModel *
 {
   guint32 values = params->n_outputs;
   DynoTensor *targets = params->schema.generated ? NULL : add_input (graph, DYNO_FIELD_TARGET);
-  if (params->loss != DYNO_LOSS_CROSS_ENTROPY && dyno_mix_is_on (dyno_graph_get_mix (graph)))
+  gboolean of_values = params->loss == DYNO_LOSS_MSE || params->loss == DYNO_LOSS_SMOOTH_L1;
+  if (of_values && dyno_mix_is_on (dyno_graph_get_mix (graph)))
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "mixup and cutmix mix classes, not values");
-  if (params->loss != DYNO_LOSS_CROSS_ENTROPY)
+  if (of_values)
     {
       if (params->mode == DYNO_MODE_TRAIN)
         targets =
@@ -212,8 +217,9 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params, const DynoModel *
   if (model->of_pixels)
     build_pixel_loss (graph, params, targets);
   else
-    dyno_softmax_cross_entropy (graph, graph->logits, targets, &params->class_loss,
-                                params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
+    (params->loss == DYNO_LOSS_BCE ? dyno_bce_loss : dyno_softmax_cross_entropy) (
+        graph, graph->logits, targets, &params->class_loss,
+        params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
 }
 
 /* Declares the metrics of the model's values under the model's names; code that shows the metrics
@@ -414,6 +420,8 @@ dyno_network_get_validation_metrics (DynoGraph *graph)
     return dyno_pixel_validation_metrics;
   if (logits->h != 1 || logits->w != 1)
     return NULL;
+  if (dyno_schema_count_labels (&graph->schema) > 0)
+    return dyno_label_validation_metrics;
   return graph->metrics[0].of_targets ? dyno_value_validation_metrics
                                       : dyno_class_validation_metrics;
 }

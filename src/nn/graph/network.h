@@ -19,6 +19,7 @@ typedef enum {
   DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32; metric: correct samples */
   DYNO_LOSS_MSE,           /* targets: (N, n_outputs) floats; metric: mean absolute error */
   DYNO_LOSS_SMOOTH_L1,     /* likewise */
+  DYNO_LOSS_BCE, /* targets: (N, n_outputs) labels; metrics: labels and whole samples correct */
 } DynoLoss;
 
 typedef struct {
@@ -40,8 +41,8 @@ typedef struct {
   /* MSE and smooth L1: standardise targets by mean and deviation, see
    * dyno_program_write_target_scale */
   gboolean standard_targets;
-  DynoClassLoss class_loss; /* cross entropy */
-  gboolean class_weights;   /* cross entropy: in training, see dyno_program_write_class_weights */
+  DynoClassLoss class_loss; /* cross entropy, BCE */
+  gboolean class_weights;   /* likewise: in training, see dyno_program_write_class_weights */
   DynoPrecision precision;
   DynoMode mode;
   gboolean checkpointing;

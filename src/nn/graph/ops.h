@@ -358,7 +358,14 @@ typedef struct {
  * weighted, as Lin et al. define it (2017); then label smoothing and mixed classes are errors. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                  const DynoClassLoss *loss, DynoTensor *weights);
-/* The same for models that classify each pixel: logits (N, H, W, C), C <= 255, targets (N, H, W)
+/* PyTorch's BCEWithLogitsLoss, for samples with any number of the C classes: targets (N, H, W, C)
+ * floats in [0, 1], NaN where a label is not known, which then has no loss; the mean over all C.
+ * weights (C + 1 floats, space SCALER, the last is not read) are its pos_weight, NULL: all 1.  loss
+ * (NULL: all 0): smoothing s moves a target t to t (1 - s) + s / 2; with focal g the loss of each
+ * label is that of torchvision's sigmoid_focal_loss without alpha. */
+void dyno_bce_loss (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
+                    const DynoClassLoss *loss, DynoTensor *weights);
+/* Cross entropy for models that classify each pixel: logits (N, H, W, C), C <= 255, targets (N, H, W)
  * int32, where an id from C on (DYNO_MASK_IGNORED) does not count.  As in PyTorch with
  * ignore_index, the loss of a batch in training is the mean over the pixels that count, weighted by
  * weights, and the metrics are likewise; in evaluation a pixel that does not count has a loss of 0

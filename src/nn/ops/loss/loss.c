@@ -39,13 +39,10 @@ dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
   return FALSE;
 }
 
-gboolean
-dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
-                         const DynoTensor *targets, const DynoClassLoss *loss,
-                         const DynoTensor *weights)
+static gboolean
+check_class_loss (DynoGraph *graph, const DynoTensor *logits, const DynoClassLoss *loss,
+                  const DynoTensor *weights)
 {
-  if (!dyno_loss_check (graph, name, logits, targets, DYNO_DTYPE_I32, 1))
-    return FALSE;
   if (!(loss->smoothing >= 0 && loss->smoothing <= 1))
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a label smoothing of %g is not in [0, 1]",
                      loss->smoothing);
@@ -66,6 +63,24 @@ dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *l
   else
     return TRUE;
   return FALSE;
+}
+
+gboolean
+dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                         const DynoTensor *targets, const DynoClassLoss *loss,
+                         const DynoTensor *weights)
+{
+  return dyno_loss_check (graph, name, logits, targets, DYNO_DTYPE_I32, 1)
+         && check_class_loss (graph, logits, loss, weights);
+}
+
+gboolean
+dyno_loss_check_labels (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                        const DynoTensor *targets, const DynoClassLoss *loss,
+                        const DynoTensor *weights)
+{
+  return dyno_loss_check (graph, name, logits, targets, DYNO_DTYPE_F32, logits->c)
+         && check_class_loss (graph, logits, loss, weights);
 }
 
 void

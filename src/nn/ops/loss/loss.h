@@ -21,6 +21,10 @@ gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *
 gboolean dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
                                   const DynoTensor *targets, const DynoClassLoss *loss,
                                   const DynoTensor *weights);
+/* The same for targets of one float for each class of a row. */
+gboolean dyno_loss_check_labels (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                                 const DynoTensor *targets, const DynoClassLoss *loss,
+                                 const DynoTensor *weights);
 /* Adds the exponent of a focal loss to the kernel over rows; 0 adds nothing. */
 void dyno_loss_set_focal (DynoKernelSpec *spec, float focal);
 
