@@ -119,6 +119,29 @@ dyno_dataset_info_photographs (DynoDatasetInfo *info)
   memcpy (normalisation->deviation, deviation, sizeof deviation);
 }
 
+/* A label that all samples have, or none, cannot be learned; one that can be learned suffices. */
+static gboolean
+check_labels (DynoDataset *dataset, const char *shown, GError **error)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  const guint32 n = info->n_classes;
+
+  for (guint32 c = 0; c < n; c++)
+    {
+      gboolean absent = FALSE;
+
+      for (guint64 i = 0; info->class_counts[c] > 0 && !absent && i < info->n_samples; i++)
+        absent = dataset->klass->values (dataset, i)[c] == 0;
+      if (absent)
+        return TRUE;
+    }
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+               _ ("“%s” has no label that some samples have and others have not; at least one is "
+                  "needed (data.one_class allows none)"),
+               shown);
+  return FALSE;
+}
+
 gboolean
 dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
 {
@@ -150,6 +173,8 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
     }
   if (dyno_schema_count_values (&info->schema) > 0 || one_class)
     return TRUE;
+  if (dyno_schema_count_labels (&info->schema) > 0)
+    return check_labels (dataset, shown, error);
   for (guint32 i = 0; i < info->n_classes; i++)
     used += info->class_counts[i] > 0;
   if (used < 2)
@@ -166,11 +191,13 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   return TRUE;
 }
 
-static DynoTask
-task_of (const DynoDatasetInfo *info)
+DynoTask
+dyno_dataset_get_task (const DynoDatasetInfo *info)
 {
   if (dyno_schema_find_mask (&info->schema))
     return DYNO_TASK_PIXELS;
+  if (dyno_schema_count_labels (&info->schema) > 0)
+    return DYNO_TASK_LABELS;
   return dyno_schema_count_values (&info->schema) > 0 ? DYNO_TASK_VALUES : DYNO_TASK_CLASSES;
 }
 
@@ -179,33 +206,29 @@ task_of (const DynoDatasetInfo *info)
 static gboolean
 check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
 {
-  DynoTask task = task_of (info);
+  DynoTask task = dyno_dataset_get_task (info);
 
   if (asked == DYNO_TASK_AUTO || asked == task
-      || (info->schema.generated && asked != DYNO_TASK_PIXELS))
+      || (info->schema.generated && asked != DYNO_TASK_PIXELS && asked != DYNO_TASK_LABELS))
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                asked == DYNO_TASK_PIXELS
                    ? _ ("“%s” has no masks: a class for each pixel needs folders images and masks "
                         "whose files have the same names, or a list with columns image and mask; "
                         "else set data.task to auto")
+               : asked == DYNO_TASK_LABELS
+                   ? _ ("“%s” does not list several labels of a sample: they need a list of images "
+                        "(CSV, JSON lines) with a column of 0 and 1 for each label, or with a "
+                        "column “labels” of names between “|”; else set data.task to auto")
                : task == DYNO_TASK_PIXELS
                    ? _ ("“%s” has masks, a class for each pixel and none for a whole image; set "
                         "data.task to auto")
                : task == DYNO_TASK_VALUES
                    ? _ ("“%s” has values to predict and no classes; set data.task to auto")
+               : task == DYNO_TASK_LABELS
+                   ? _ ("“%s” has several labels of a sample; set data.task to auto")
                    : _ ("“%s” has classes and no values to predict; set data.task to auto"),
                info->name);
-  return FALSE;
-}
-
-static gboolean
-refuse_labels (GError **error)
-{
-  g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                       _ ("Several labels of one sample (data.task=labels) are not trained: keep "
-                          "one label a sample and set data.task to classes, or to values to "
-                          "predict each label as a number, 0 or 1"));
   return FALSE;
 }
 
@@ -233,8 +256,7 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
   dataset->info.location = g_strdup (context->location->text);
-  if ((context->params->task == DYNO_TASK_LABELS && !refuse_labels (error))
-      || !klass->open (dataset, context, error)
+  if (!klass->open (dataset, context, error)
       || !dyno_dataset_check (dataset, context->params->one_class, error)
       || (!context->paths && !check_task (&dataset->info, context->params->task, error)))
     return NULL;
@@ -462,24 +484,24 @@ dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error)
 }
 
 gboolean
-dyno_dataset_has_labels (const DynoDatasetInfo *info)
+dyno_dataset_has_classes (const DynoDatasetInfo *info)
 {
-  return info->n_classes > 0 && dyno_schema_count_values (&info->schema) == 0
+  return info->n_classes > 0 && dyno_schema_count_floats (&info->schema) == 0
          && !dyno_schema_find_mask (&info->schema);
 }
 
 gint32
 dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
 {
-  g_return_val_if_fail (dyno_dataset_has_labels (&dataset->info) && index < dataset->info.n_samples,
-                        0);
+  g_return_val_if_fail (
+      dyno_dataset_has_classes (&dataset->info) && index < dataset->info.n_samples, 0);
   return dataset->klass->label (dataset, index);
 }
 
 const float *
 dyno_dataset_get_values (DynoDataset *dataset, guint64 index)
 {
-  g_return_val_if_fail (dyno_schema_count_values (&dataset->info.schema) > 0
+  g_return_val_if_fail (dyno_schema_count_floats (&dataset->info.schema) > 0
                             && index < dataset->info.n_samples,
                         NULL);
   return dataset->klass->values ? dataset->klass->values (dataset, index) : NULL;

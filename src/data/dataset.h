@@ -27,7 +27,7 @@ typedef enum {
   DYNO_TASK_AUTO,    /* by the data */
   DYNO_TASK_CLASSES, /* one class of several */
   DYNO_TASK_VALUES,  /* numbers */
-  DYNO_TASK_LABELS,  /* any number of several classes; refused: no training supports it */
+  DYNO_TASK_LABELS,  /* any number of several classes */
   DYNO_TASK_PIXELS,  /* one class of several for each pixel of an image */
 } DynoTask;
 
@@ -57,8 +57,8 @@ typedef struct {
   gboolean croppable; /* random crops can be decoded straight from its files */
   guint32 n_classes;  /* 0: the target is values, whose number is in the schema */
   char **class_names; /* n_classes + NULL */
-  /* (n_classes): the samples of each class; with masks, the pixels of each class over all
-   * samples */
+  /* (n_classes): the samples of each class, or with this label; with masks, the pixels of each
+   * class over all samples */
   guint64 *class_counts;
   guint64 n_ignored;   /* of masks: pixels that count for no class */
   char **target_names; /* of the values, NULL-terminated, from y.names; NULL: there are none */
@@ -68,7 +68,7 @@ typedef struct {
    * likely, which a note reports. */
   char *task_reason;
   gboolean task_doubted;
-  gboolean knows_values; /* dyno_dataset_get_values gives the values */
+  gboolean knows_values; /* dyno_dataset_get_values gives the values, or the labels */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   guint64 n_validation;  /* with has_split: samples of val/ */
   gboolean generated;    /* built in */
@@ -133,9 +133,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDataset, dyno_dataset_unref)
 
 const DynoDatasetInfo *dyno_dataset_get_info (DynoDataset *dataset);
 
-/* TRUE where each sample has one class; FALSE: samples have values, a class for each pixel, or no
- * target. */
-gboolean dyno_dataset_has_labels (const DynoDatasetInfo *info);
+/* The task that the targets define, never AUTO; CLASSES where there are no targets. */
+DynoTask dyno_dataset_get_task (const DynoDatasetInfo *info);
+
+/* TRUE where each sample has one class; FALSE: samples have values, labels, a class for each pixel,
+ * or no target. */
+gboolean dyno_dataset_has_classes (const DynoDatasetInfo *info);
 
 /* Files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by the data
  * set. */
@@ -179,16 +182,17 @@ gboolean dyno_dataset_find_size (DynoDataset *dataset, guint64 index, GByteArray
  * NOT_FOUND. */
 gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error);
 
-/* The class id of a sample of a data set that has labels, without decoding it, and its name for
+/* The class id of a sample of a data set that has classes, without decoding it, and its name for
  * people ("cat/0001.jpg", "#17"; g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
-/* The values of a sample that has no class, without decoding it; owned by the data set.  NULL: in
- * this kind of data set, values are known only by decoding. */
+/* The values or the labels (schema.h) of a sample, without decoding it; owned by the data set.
+ * NULL: in this kind of data set, values are known only by decoding. */
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
-/* Divides the data set into a training and a validation part: where samples have labels, each class
- * in the same proportion, but a class of at least two samples has at least one in each part.  The
+/* Divides the data set into a training and a validation part: where samples have classes, each
+ * class in the same proportion, but a class of at least two samples has at least one in each part;
+ * where samples have labels, the samples in the same proportion whose rarest label is the same.  The
  * order follows from seed; val_fraction is in [0, 1).  A data set with its own split keeps it.
  * With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,

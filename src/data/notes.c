@@ -27,6 +27,15 @@ count_labels (DynoDataset *dataset, const GArray *part, guint64 *counts)
     counts[dataset->klass->label (dataset, g_array_index (part, guint32, i))]++;
 }
 
+/* Counts the samples that have each label. */
+static void
+count_marked (DynoDataset *dataset, const GArray *part, guint64 *counts)
+{
+  for (guint i = 0; i < part->len; i++)
+    for (guint32 c = 0; c < dataset->info.n_classes; c++)
+      counts[c] += dyno_dataset_get_values (dataset, g_array_index (part, guint32, i))[c] > 0;
+}
+
 /* Counts the samples whose masks have pixels of each class. */
 static void
 count_shown (DynoDataset *dataset, const GArray *part, guint64 *counts)
@@ -213,6 +222,11 @@ note_task (Notes *n)
                      g_strdup_printf (_ ("It is a guess that a class of each pixel is learned: %s; "
                                          "data.task=classes learns the folders as classes"),
                                       info->task_reason));
+  else if (dyno_schema_count_labels (&info->schema) > 0)
+    g_ptr_array_add (n->notes,
+                     g_strdup_printf (_ ("It is a guess that several labels of a sample are "
+                                         "learned: %s; data.task=classes learns one class"),
+                                      info->task_reason));
   else
     g_ptr_array_add (n->notes,
                      g_strdup_printf (dyno_schema_count_values (&info->schema) > 0
@@ -257,6 +271,24 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
                     _ (": all of them validate, none is learned"));
       note_classes (&n, is_unchecked, _ ("There is no validation sample with pixels of class "),
                     _ (": the validation does not measure it"));
+      note_alike (&n);
+    }
+  else if (dyno_schema_count_labels (&info->schema) > 0)
+    {
+      if (train && validation)
+        {
+          n.train = counts;
+          n.validation = counts + info->n_classes;
+          n.has_validation = validation->len > 0;
+          count_marked (dataset, train, n.train);
+          count_marked (dataset, validation, n.validation);
+        }
+      note_classes (&n, is_empty, _ ("There is no sample with the label "),
+                    _ (": it is never learned"));
+      note_classes (&n, is_untrained, _ ("There is no training sample with the label "),
+                    _ (": all its samples validate, none is learned"));
+      note_classes (&n, is_unchecked, _ ("There is no validation sample with the label "),
+                    _ (": the mean average precision does not measure it"));
       note_alike (&n);
     }
   else if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)

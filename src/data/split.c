@@ -4,7 +4,8 @@
  * Invariants: the same (data set, fraction, seed) gives the same division on every machine; each
  * class gives the same share, with the rounding carried from class to class; a class never loses
  * its last training sample, and a class of two samples or more has at least one for validation, so
- * that with very many very small classes the validation part is larger than the fraction.  Both
+ * that with very many very small classes the validation part is larger than the fraction.  Samples
+ * with several labels are grouped by the rarest of these, without these two guarantees.  Both
  * parts are in an order by seed: the beginning of the validation part is a fair sample of it.
  *
  * Samples are assigned to the folds in turn, class after class, each class in an order by seed:
@@ -24,25 +25,41 @@ split_own (DynoDataset *dataset, GArray *train, GArray *validation)
     g_array_append_val (dataset->klass->is_validation (dataset, i) ? validation : train, i);
 }
 
-/* Samples grouped by class (one group where they have no labels), each class in an order by seed:
- * starts has n_groups + 1 indices in members. */
-static void
-group_by_class (DynoDataset *dataset, guint64 seed, guint32 n_groups, guint32 *starts,
-                guint32 *members)
+/* The group of a sample: its class; of several labels the rarest, of equally rare ones the first,
+ * and the last group where it has none. */
+static guint32
+find_group (DynoDataset *dataset, guint64 index, guint32 n_groups)
 {
-  gboolean classes = dyno_dataset_has_labels (&dataset->info);
+  const DynoDatasetInfo *info = &dataset->info;
+  guint32 group = n_groups - 1;
+
+  if (dyno_dataset_has_classes (info))
+    return (guint32) dataset->klass->label (dataset, index);
+  for (guint32 c = 0; c + 1 < n_groups; c++)
+    if (dyno_dataset_get_values (dataset, index)[c] > 0
+        && (group == n_groups - 1 || info->class_counts[c] < info->class_counts[group]))
+      group = c;
+  return group;
+}
+
+/* Samples by their groups, each group in an order by seed: starts has n_groups + 1 indices in
+ * members. */
+static void
+group_samples (DynoDataset *dataset, guint64 seed, guint32 n_groups, guint32 *starts,
+               guint32 *members)
+{
   guint32 n = (guint32) dataset->info.n_samples;
-  g_autofree guint32 *next = g_new0 (guint32, n_groups);
+  g_autofree guint32 *next = g_new0 (guint32, n_groups), *groups = g_new (guint32, n);
 
   for (guint32 i = 0; i < n; i++)
-    starts[(classes ? (guint32) dataset->klass->label (dataset, i) : 0) + 1]++;
+    starts[(groups[i] = find_group (dataset, i, n_groups)) + 1]++;
   for (guint32 g = 0; g < n_groups; g++)
     {
       starts[g + 1] += starts[g];
       next[g] = starts[g];
     }
   for (guint32 i = 0; i < n; i++)
-    members[next[classes ? (guint32) dataset->klass->label (dataset, i) : 0]++] = i;
+    members[next[groups[i]]++] = i;
   for (guint32 g = 0; g < n_groups; g++)
     {
       DynoRng rng = dyno_rng_init (seed, (STREAM_CLASS) + g);
@@ -65,7 +82,10 @@ shuffle_parts (guint64 seed, GArray *train, GArray *validation)
 static guint32
 count_groups (DynoDataset *dataset)
 {
-  return dyno_dataset_has_labels (&dataset->info) ? dataset->info.n_classes : 1;
+  const DynoDatasetInfo *info = &dataset->info;
+  gboolean labels = dyno_schema_count_labels (&info->schema) > 0 && info->knows_values;
+
+  return dyno_dataset_has_classes (info) ? info->n_classes : labels ? info->n_classes + 1 : 1;
 }
 
 void
@@ -73,6 +93,7 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
                     GArray **validation)
 {
   guint32 n = (guint32) dataset->info.n_samples, n_groups = count_groups (dataset);
+  gboolean labels = dyno_schema_count_labels (&dataset->info.schema) > 0;
   g_autofree guint32 *starts = NULL, *members = NULL;
   double due = 0;
 
@@ -93,16 +114,17 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
 
   starts = g_new0 (guint32, (gsize) n_groups + 1);
   members = g_new (guint32, n);
-  group_by_class (dataset, seed, n_groups, starts, members);
+  group_samples (dataset, seed, n_groups, starts, members);
   for (guint32 g = 0; g < n_groups; g++)
     {
-      guint32 count = starts[g + 1] - starts[g], taken;
+      guint32 count = starts[g + 1] - starts[g], least, taken;
 
       if (count == 0)
         continue;
       due += count * val_fraction;
+      least = labels ? 0 : 1;
       /* The addition of 0.5e-6 corrects sums that are whole except for rounding errors. */
-      taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), 1), count - 1);
+      taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), least), count - least);
       due -= taken;
       g_array_append_vals (*validation, members + starts[g], taken);
       g_array_append_vals (*train, members + starts[g] + taken, count - taken);
@@ -126,7 +148,7 @@ dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint6
   g_return_if_fail (n_folds >= 2 && fold < n_folds);
   *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
   *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
-  group_by_class (dataset, seed, n_groups, starts, members);
+  group_samples (dataset, seed, n_groups, starts, members);
   /* The fold index continues from class to class, so that folds differ by one sample at most. */
   for (guint32 i = 0; i < n; i++)
     g_array_append_val (i % n_folds == fold ? *validation : *train, members[i]);

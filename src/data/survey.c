@@ -319,7 +319,7 @@ dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress 
                         remarks = g_ptr_array_new_with_free_func (g_free);
   Survey s = { .dataset = dataset,
                .info = info,
-               .classes = dyno_dataset_has_labels (info) && !info->schema.generated,
+               .classes = dyno_dataset_has_classes (info) && !info->schema.generated,
                .harm = harm,
                .remarks = remarks };
   gboolean of_files = !info->generated && !info->schema.generated, ok = TRUE;
@@ -370,7 +370,7 @@ dyno_dataset_pick_examples (DynoDataset *dataset, guint n, guint64 *indices)
                      *places = g_new0 (guint64, (gsize) info->n_classes + 1);
 
   n = (guint) MIN (n, n_samples);
-  if (!dyno_dataset_has_labels (info) || info->schema.generated)
+  if (!dyno_dataset_has_classes (info) || info->schema.generated)
     {
       for (guint i = 0; i < n; i++)
         indices[i] = i * n_samples / n;

@@ -229,6 +229,12 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
         "“%s” has values to predict, and no classes to balance; set data.balance "
         "to none",
         info->name);
+  if (s->data_balance != DYNO_BALANCE_NONE && dyno_schema_count_labels (&info->schema) > 0)
+    return dyno_train_refuse_data (
+        error,
+        "The samples of “%s” have several labels each, and cannot be balanced by them; set "
+        "data.balance to none, and loss.class_weights to balanced to weigh the rare labels instead",
+        info->name);
   if (s->data_balance != DYNO_BALANCE_NONE && dyno_schema_find_mask (&info->schema))
     return dyno_train_refuse_data (
         error,
@@ -304,12 +310,13 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
   const DynoSettings *s = &job->settings;
   guint32 n_values = dyno_schema_count_values (&info->schema), width, height;
   gboolean classes = n_values == 0, training = mode == DYNO_MODE_TRAIN,
-           pixels = dyno_schema_find_mask (&info->schema) != NULL;
+           pixels = dyno_schema_find_mask (&info->schema) != NULL,
+           labels = dyno_schema_count_labels (&info->schema) > 0;
 
   if (!dyno_job_get_size (job, info, &width, &height, error)
       || (training && !check_refused (s, info, error)))
     return FALSE;
-  if (classes && info->n_classes < (s->data_one_class ? 1 : 2))
+  if (classes && info->n_classes < (s->data_one_class || labels ? 1 : 2))
     return dyno_train_refuse_data (error, "“%s” has %u class; training needs two or more",
                                    info->name, info->n_classes);
   *params = (DynoNetworkParams){
@@ -319,7 +326,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .stochastic_depth = training ? s->model_stochastic_depth : 0,
     .batch = (guint32) s->batch_size,
     .n_outputs = classes ? info->n_classes : n_values,
-    .loss = classes             ? DYNO_LOSS_CROSS_ENTROPY
+    .loss = labels              ? DYNO_LOSS_BCE
+            : classes           ? DYNO_LOSS_CROSS_ENTROPY
             : s->loss_smooth_l1 ? DYNO_LOSS_SMOOTH_L1
                                 : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise != DYNO_NORMALISE_NO,

@@ -42,8 +42,7 @@ dyno_settings_divide_alike (const DynoSettings *a, const DynoSettings *b)
 static const guint64 *
 get_groups (const DynoDatasetInfo *info, guint32 *n_groups)
 {
-  gboolean classes = dyno_schema_count_values (&info->schema) == 0
-                     && !dyno_schema_find_mask (&info->schema) && info->class_counts;
+  gboolean classes = dyno_dataset_has_classes (info) && info->class_counts;
 
   *n_groups = classes ? info->n_classes : 1;
   return classes ? info->class_counts : &info->n_samples;

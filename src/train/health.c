@@ -29,6 +29,32 @@ guess_classes (const DynoDatasetInfo *info)
   return entropy;
 }
 
+/* The mean over the labels of the entropy of a constant prediction; labels that are not known have
+ * no loss. */
+static double
+guess_labels (DynoDataset *dataset, const GArray *train)
+{
+  guint32 n = dyno_dataset_get_info (dataset)->n_classes;
+  double entropy = 0;
+
+  for (guint32 c = 0; c < n; c++)
+    {
+      double there = 0, absent = 0;
+
+      for (guint i = 0; i < train->len; i++)
+        {
+          float state = dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[c];
+
+          there += state > 0;
+          absent += state == 0;
+        }
+      if (there > 0 && absent > 0)
+        entropy -=
+            there * log (there / (there + absent)) + absent * log (absent / (there + absent));
+    }
+  return entropy / n / train->len;
+}
+
 static double
 guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
 {
@@ -53,6 +79,8 @@ dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
     return 0;
   if (dyno_schema_count_values (&info->schema) > 0)
     return guess_values (dataset, train, centred);
+  if (dyno_schema_count_labels (&info->schema) > 0)
+    return guess_labels (dataset, train);
   return info->class_counts ? guess_classes (info) : 0;
 }
 

@@ -534,7 +534,7 @@ static void
 check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   const DynoSettings *s = &run->engine->job->settings;
-  gboolean values = dyno_schema_count_values (&dyno_dataset_get_info (run->dataset)->schema) > 0;
+  gboolean values = !dyno_dataset_has_classes (dyno_dataset_get_info (run->dataset));
   g_autofree char *advice = NULL;
 
   advice = s->lr == 0 ? g_strdup (_ ("lr is 0, so no step changes the weights: set one"))

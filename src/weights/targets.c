@@ -40,6 +40,26 @@ dyno_targets_measure (DynoDataset *dataset, const GArray *train)
   return scale;
 }
 
+/* Counts the samples with and without each label, where that is known. */
+static void
+weigh_labels (DynoDataset *dataset, const GArray *train, guint32 n, float *weights)
+{
+  g_autofree guint64 *with = g_new0 (guint64, (gsize) n + 1),
+                     *without = g_new0 (guint64, (gsize) n + 1);
+
+  for (guint i = 0; train && i < train->len; i++)
+    for (guint32 c = 0; c < n; c++)
+      {
+        float state = dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[c];
+
+        with[c] += state > 0;
+        without[c] += state == 0;
+      }
+  for (guint32 c = 0; c < n; c++)
+    weights[c] =
+        with[c] > 0 && without[c] > 0 ? (float) ((double) without[c] / (double) with[c]) : 1.0f;
+}
+
 float *
 dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train)
 {
@@ -49,6 +69,11 @@ dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train)
   guint64 all = 0;
   float *weights = g_new (float, (gsize) n + 1);
 
+  if (dyno_schema_count_labels (&info->schema) > 0)
+    {
+      weigh_labels (dataset, train, n, weights);
+      return weights;
+    }
   if (train && dyno_schema_find_mask (&info->schema))
     memcpy (counts, info->class_counts, n * sizeof *counts);
   else

@@ -21,7 +21,9 @@ float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
 /* Weights of the classes (n_classes floats) with which each class of the training part contributes
  * equally to the loss: n samples / (classes that have any * samples of the class), so that their
  * mean over the samples is 1; 1 for a class without a sample.  For masks the pixels of all samples
- * are counted.  train NULL: all 1.  g_free. */
+ * are counted.  For labels they are the weights of positive labels with which the samples that have
+ * a label contribute as much as those that have not: samples without / samples with the label; 1
+ * where there are none of either.  train NULL: all 1.  g_free. */
 float *dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train);
 
 /* A copy of weights that predicts in the data's unit; it shares all but the last layer's values, so

@@ -36,7 +36,8 @@ dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError *
   info->model = g_strdup (job->model);
   info->model_width = job->settings.model_width;
   info->n_outputs = network.n_outputs;
-  info->is_values = network.loss != DYNO_LOSS_CROSS_ENTROPY;
+  info->is_labels = network.loss == DYNO_LOSS_BCE;
+  info->is_values = network.loss != DYNO_LOSS_CROSS_ENTROPY && !info->is_labels;
   info->of_pixels = dyno_schema_find_mask (&network.schema) != NULL;
   if (!info->is_values)
     info->class_names = g_strdupv (data->class_names);
@@ -174,6 +175,7 @@ dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs)
   add (pairs, "model.width", number (info->model_width));
   add (pairs, "task",
        g_strdup (info->is_values   ? "values"
+                 : info->is_labels ? "labels"
                  : info->of_pixels ? "pixels"
                                    : "classes"));
   add (pairs, "outputs", g_strdup_printf ("%u", info->n_outputs));
@@ -378,9 +380,10 @@ read_outputs (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
   if (!(info->model_width >= 0 && info->model_width <= 16))
     return refuse (error, "model.width", width);
   if (task && strcmp (task, "classes") != 0 && strcmp (task, "values") != 0
-      && strcmp (task, "pixels") != 0)
+      && strcmp (task, "labels") != 0 && strcmp (task, "pixels") != 0)
     return refuse (error, "task", task);
   info->is_values = g_strcmp0 (task, "values") == 0;
+  info->is_labels = g_strcmp0 (task, "labels") == 0;
   info->of_pixels = g_strcmp0 (task, "pixels") == 0;
   if (!outputs)
     return TRUE;

@@ -3,7 +3,7 @@
  * and how that is normalised, the meaning of the outputs.  The file is sufficient for prediction.
  *
  * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes",
- * "values" or "pixels"), outputs, classes, targets, units; input.element ("uint8", "int32",
+ * "labels", "values" or "pixels"), outputs, classes, targets, units; input.element ("uint8", "int32",
  * "float32"), input.axes ("HWC", "TF", "C"), input.shape, input.variable and input.pad (of
  * sequences), input.scale (the factor of an element), input.mean and input.deviation (per channel;
  * after the scale). */
@@ -18,6 +18,7 @@ typedef struct {
   double model_width;
   guint32 n_outputs;   /* 0: not known */
   gboolean is_values;  /* the outputs are values in the data's unit; FALSE: classes */
+  gboolean is_labels;  /* a sample has any number of the classes */
   gboolean of_pixels;  /* each pixel has a class, not each sample */
   char **class_names;  /* n_outputs + NULL; NULL: not known, or values */
   char **target_names; /* n_outputs + NULL; NULL: not known, or classes */

@@ -478,9 +478,6 @@ test_one_hot_columns_are_classes (void)
     { "path,x,y,z\na.jpg,0,1.0,0\nb.jpg,0,0,1\nc.jpg,0,1,0\n", DYNO_TASK_AUTO, 3, 0, "x", 1,
       "one 1 among" },
     { "path,x,y\na.jpg,1,0\nb.jpg,0,1\nc.jpg,0,1\n", DYNO_TASK_VALUES, 0, 2, "x", 0, NULL },
-    { "path,x,y\na.jpg,1,0\nb.jpg,0,1\nc.jpg,1,1\n", DYNO_TASK_AUTO, 0, 0, NULL, 0,
-      "several labels of one sample are not trained|“label”|data.task|“x”, “y”" },
-    { "path,x,y\na.jpg,1,0\nb.jpg,0,0\nc.jpg,0,1\n", DYNO_TASK_AUTO, 0, 0, NULL, 0, "not trained" },
     { "path,x,y\na.jpg,1,0\nb.jpg,0,1\nc.jpg,1,1\n", DYNO_TASK_VALUES, 0, 2, "x", 1, NULL },
     { "path,x,y\na.jpg,1,0\nb.jpg,0,2\nc.jpg,0,1\n", DYNO_TASK_AUTO, 0, 2, "x", 0, "guess" },
   };

@@ -38,7 +38,7 @@ test_opens_images_and_masks (void)
   g_assert_cmpuint (info->n_unreadable, ==, 0);
   masks_check_classes (dataset, "0:4 1:4 2:12");
   g_assert_cmpuint (info->n_ignored, ==, 4);
-  g_assert_false (dyno_dataset_has_labels (info));
+  g_assert_false (dyno_dataset_has_classes (info));
   g_assert_false (info->has_split);
   g_assert_true (info->resizable && info->croppable);
   masks_check (dataset, 0, 4, 2, rows (1, DYNO_MASK_IGNORED));
@@ -378,7 +378,7 @@ test_list (void)
   masks_has_refused (dataset, "line 4|no mask");
   masks_has_refused (dataset, "line 5|truth/3.png");
   masks_has_note (dataset, "“weather”|not used");
-  g_assert_false (dyno_dataset_has_labels (info));
+  g_assert_false (dyno_dataset_has_classes (info));
   test_folder_remove (folder);
 }
 
@@ -396,7 +396,7 @@ test_list_and_task (void)
   masks_put_text (folder, "list.csv",
                   "image,label\nimages/a.png,masks/a.png\nimages/b.png,masks/b.png\n");
   classes = test_open (list);
-  g_assert_true (dyno_dataset_has_labels (dyno_dataset_get_info (classes)));
+  g_assert_true (dyno_dataset_has_classes (dyno_dataset_get_info (classes)));
   named = masks_open (list, DYNO_TASK_PIXELS);
   masks_check_classes (named, "0:8 1:8");
   masks_put_text (folder, "list.csv", "image,label\nimages/a.png,cat\nimages/b.png,dog\n");

@@ -10,6 +10,7 @@
 #include "signals.h"
 #include "survey.h"
 #include "text.h"
+#include <math.h>
 #include <string.h>
 
 #define MOST_EXAMPLES 24
@@ -41,6 +42,8 @@ describe_fed (const DynoDatasetInfo *info)
   g_string_append (text, "; as they are with data.normalise=false");
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
+
+#define MOST_LABELS 8 /* labels of an example */
 
 typedef struct {
   const DynoDatasetInfo *info;
@@ -90,7 +93,25 @@ print_schema (DynoJson *json, const DynoBatchSchema *schema)
   dyno_json_end_array (json);
 }
 
-/* The class, the values or the mask's classes of a sample; NULL: not known before it is decoded. */
+/* The names of the labels of a sample, and, with a question mark, of those that are not known. */
+static char *
+describe_labels (DynoDataset *dataset, guint64 index)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  const float *states = dyno_dataset_get_values (dataset, index);
+  GString *text = g_string_new (NULL);
+  guint shown = 0;
+
+  for (guint32 i = 0; i < info->n_classes; i++)
+    if (states[i] != 0 && shown++ < MOST_LABELS)
+      g_string_append_printf (text, "%s%s%s", shown > 1 ? ", " : "", info->class_names[i],
+                              isnan (states[i]) ? "?" : "");
+  if (shown > MOST_LABELS)
+    g_string_append_printf (text, " and %u more", shown - MOST_LABELS);
+  return g_string_free (g_string_append (text, shown > 0 ? "" : "none"), FALSE);
+}
+
+/* The class, the labels, the values or the mask's classes of a sample; NULL: not known before it is decoded. */
 static char *
 describe_target (DynoDataset *dataset, guint64 index)
 {
@@ -101,6 +122,8 @@ describe_target (DynoDataset *dataset, guint64 index)
 
   if (dyno_schema_find_mask (&info->schema))
     return dyno_inspect_describe_mask (dataset, index);
+  if (dyno_schema_count_labels (&info->schema) > 0)
+    return describe_labels (dataset, index);
   if (n == 0)
     return info->n_classes == 0 || info->schema.generated
                ? NULL
@@ -155,22 +178,15 @@ static const struct {
   const char *name, *target;
 } tasks[] = { [DYNO_TASK_CLASSES] = { "classes", "class" },
               [DYNO_TASK_VALUES] = { "values", "values" },
+              [DYNO_TASK_LABELS] = { "labels", "labels" },
               [DYNO_TASK_PIXELS] = { "pixels", "mask" } };
-
-static DynoTask
-task_of (const DynoDatasetInfo *info)
-{
-  if (dyno_schema_find_mask (&info->schema))
-    return DYNO_TASK_PIXELS;
-  return dyno_schema_count_values (&info->schema) == 0 ? DYNO_TASK_CLASSES : DYNO_TASK_VALUES;
-}
 
 static void
 print_json (DynoDataset *dataset, const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
-  const DynoTask task = task_of (info);
+  const DynoTask task = dyno_dataset_get_task (info);
   g_autofree char *fed = describe_fed (info);
   DynoJson json;
 
@@ -256,9 +272,10 @@ print_targets (const DynoDatasetInfo *info)
 static void
 print_classes (const DynoDatasetInfo *info)
 {
-  gboolean pixels = task_of (info) == DYNO_TASK_PIXELS;
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("class", pixels ? "pixels" : "samples", "share", NULL);
+  DynoTask task = dyno_dataset_get_task (info);
+  gboolean pixels = task == DYNO_TASK_PIXELS;
+  g_autoptr (DynoTable) table = dyno_table_new (task == DYNO_TASK_LABELS ? "label" : "class",
+                                                pixels ? "pixels" : "samples", "share", NULL);
   guint shown = MIN (info->n_classes, 100);
   guint64 total = pixels ? info->n_ignored : info->n_samples;
 
@@ -344,13 +361,16 @@ print_text (DynoDataset *dataset, const Facts *facts)
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
   if (info->task_reason)
-    dyno_out_line ("task        %s, a guess: %s (data.task sets it)", tasks[task_of (info)].name,
-                   info->task_reason);
+    dyno_out_line ("task        %s, a guess: %s (data.task sets it)",
+                   tasks[dyno_dataset_get_task (info)].name, info->task_reason);
   if (dyno_schema_count_values (&info->schema) > 0)
     print_targets (info);
   else
     dyno_out_line ("classes     %u%s", info->n_classes,
-                   task_of (info) == DYNO_TASK_PIXELS ? ", one for each pixel" : "");
+                   dyno_dataset_get_task (info) == DYNO_TASK_PIXELS ? ", one for each pixel"
+                   : dyno_dataset_get_task (info) == DYNO_TASK_LABELS
+                       ? ", any number for each sample"
+                       : "");
   if (dyno_schema_count_values (&info->schema) == 0 && info->class_names && info->class_counts)
     print_classes (info);
   print_examples (dataset, facts);
@@ -418,7 +438,7 @@ write_preview (DynoDataset *dataset, const Facts *facts, const char *path, const
   for (guint i = 0; i < facts->n_examples; i++)
     {
       /* A caption has no room for the classes of a mask. */
-      char *target = task_of (facts->info) == DYNO_TASK_PIXELS
+      char *target = dyno_dataset_get_task (facts->info) == DYNO_TASK_PIXELS
                          ? NULL
                          : describe_target (dataset, facts->examples[i]);
 

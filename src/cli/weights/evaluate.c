@@ -20,6 +20,7 @@ typedef struct {
   DynoScores *scores;
   const char *part;
   DynoClassFigures figures; /* of classes */
+  DynoLabelFigures labels;  /* of labels */
 } Evaluation;
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -36,7 +37,9 @@ print_worst_json (DynoJson *json, const Evaluation *e)
       dyno_json_string (json, "sample", sample);
       dyno_json_uint (json, "index", one->index);
       dyno_json_double (json, "loss", one->loss);
-      if (!e->info->is_values)
+      if (e->info->is_labels)
+        dyno_json_uint (json, "wrong_labels", one->truth);
+      else if (!e->info->is_values)
         {
           g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
                           *predicted = dyno_weights_info_name_class (e->info, one->predicted);
@@ -97,6 +100,47 @@ print_classes_json (DynoJson *json, const Evaluation *e)
 }
 
 static void
+print_labels_json (DynoJson *json, const Evaluation *e)
+{
+  const DynoScores *s = e->scores;
+  const DynoLabelFigures *f = &e->labels;
+  const struct {
+    const char *name;
+    double value;
+  } all[] = { { "mean_average_precision", f->mean_average_precision },
+              { "roc_auc", f->roc_auc },
+              { "f1_micro", f->f1_micro },
+              { "precision_micro", f->precision_micro },
+              { "recall_micro", f->recall_micro },
+              { "f1_macro", f->f1_macro },
+              { "precision_macro", f->precision_macro },
+              { "recall_macro", f->recall_macro },
+              { "label_accuracy", f->label_accuracy },
+              { "exact_match", f->exact_match } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    dyno_json_double (json, all[i].name, all[i].value);
+  dyno_json_begin_array (json, "labels");
+  for (guint32 i = 0; i < s->n_outputs; i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_class (e->info, i);
+      double roc_auc = (double) NAN, average_precision = (double) NAN;
+
+      dyno_label_sums_get_areas (&s->labels, i, &roc_auc, &average_precision);
+      dyno_json_begin_object (json, NULL);
+      dyno_json_string (json, "label", name);
+      dyno_json_uint (json, "samples", s->labels.counts.there[i]);
+      dyno_json_double (json, "precision", dyno_class_counts_get_precision (&s->labels.counts, i));
+      dyno_json_double (json, "recall", dyno_class_counts_get_recall (&s->labels.counts, i));
+      dyno_json_double (json, "f1", dyno_class_counts_get_f1 (&s->labels.counts, i));
+      dyno_json_double (json, "average_precision", average_precision);
+      dyno_json_double (json, "roc_auc", roc_auc);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
 print_values_json (DynoJson *json, const Evaluation *e)
 {
   const DynoScores *s = e->scores;
@@ -134,6 +178,8 @@ print_json (const Evaluation *e, double seconds)
   dyno_json_double (&json, "loss", dyno_scores_get_loss (e->scores));
   if (e->info->is_values)
     print_values_json (&json, e);
+  else if (e->info->is_labels)
+    print_labels_json (&json, e);
   else
     print_classes_json (&json, e);
   print_worst_json (&json, e);
@@ -220,6 +266,43 @@ print_classes (const Evaluation *e)
   print_confusion (e);
 }
 
+static char *
+number (double share)
+{
+  return isnan (share) ? g_strdup ("-") : g_strdup_printf ("%.4f", share);
+}
+
+static void
+print_labels (const Evaluation *e)
+{
+  const DynoLabelSums *sums = &e->scores->labels;
+  const DynoLabelFigures *f = &e->labels;
+  g_autoptr (DynoTable) table = dyno_table_new ("label", "samples", "precision", "recall", "f1",
+                                                "average precision", "ROC AUC", NULL);
+  g_autofree char *map = number (f->mean_average_precision), *micro = number (f->f1_micro),
+                  *macro = number (f->f1_macro), *right = percent (f->label_accuracy),
+                  *exact = percent (f->exact_match), *area = number (f->roc_auc);
+
+  dyno_out_line ("mean average precision %s, micro F1 %s, macro F1 %s, ROC AUC %s", map, micro,
+                 macro, area);
+  dyno_out_line ("%s of the labels are right, in %s of the samples all of them; loss %.4f", right,
+                 exact, dyno_scores_get_loss (e->scores));
+  dyno_out_line ("%s", "");
+  for (guint32 i = 0; i < sums->n; i++)
+    {
+      double roc_auc = (double) NAN, average_precision = (double) NAN;
+
+      dyno_label_sums_get_areas (sums, i, &roc_auc, &average_precision);
+      dyno_table_add (table, dyno_weights_info_name_class (e->info, i),
+                      g_strdup_printf ("%" G_GUINT64_FORMAT, sums->counts.there[i]),
+                      percent (dyno_class_counts_get_precision (&sums->counts, i)),
+                      percent (dyno_class_counts_get_recall (&sums->counts, i)),
+                      percent (dyno_class_counts_get_f1 (&sums->counts, i)),
+                      number (average_precision), number (roc_auc), NULL);
+    }
+  dyno_table_print (table);
+}
+
 static void
 print_values (const Evaluation *e)
 {
@@ -250,6 +333,8 @@ print_text (const Evaluation *e, double seconds)
     return;
   if (e->info->is_values)
     print_values (e);
+  else if (e->info->is_labels)
+    print_labels (e);
   else
     print_classes (e);
   if (e->scores->worst->len > 0)
@@ -262,6 +347,12 @@ print_text (const Evaluation *e, double seconds)
       if (e->info->is_values)
         {
           dyno_out_line ("worst: %s, squared error %.4g", sample, one->loss);
+          continue;
+        }
+      if (e->info->is_labels)
+        {
+          dyno_out_line ("worst: %s, %u of %u labels wrong (loss %.3f)", sample, one->truth,
+                         one->predicted, one->loss);
           continue;
         }
       g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
@@ -314,7 +405,9 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
   if (!e->scores)
     return FALSE;
   seconds = (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC;
-  if (!e->scores->is_values)
+  if (e->scores->is_labels)
+    dyno_label_sums_get_figures (&e->scores->labels, &e->labels);
+  else if (!e->scores->is_values)
     dyno_class_figures_get (e->scores, &e->figures);
   if (options->json)
     print_json (e, seconds);

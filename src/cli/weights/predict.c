@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define DEFAULT_TOP G_MININT64 /* no number of classes was requested */
+
 typedef struct {
   const DynoWeightsInfo *info;
   DynoDataset *dataset;
@@ -47,6 +49,56 @@ print_csv (const Printer *printer, const char *sample, const DynoPrediction *pre
   dyno_out_line ("%s", line->str);
 }
 
+/* The chosen labels, or the most likely ones where their number was requested. */
+static GArray *
+choose_labels (const Printer *printer, const DynoPrediction *prediction)
+{
+  GArray *chosen;
+
+  if (printer->top == 0)
+    return dyno_prediction_choose_labels (prediction->shares, printer->info->n_outputs);
+  chosen = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_array_append_vals (chosen, printer->ranked, printer->top);
+  return chosen;
+}
+
+static void
+print_labels_json (DynoJson *json, const Printer *printer, const DynoPrediction *prediction)
+{
+  const DynoWeightsInfo *info = printer->info;
+  g_autoptr (GArray) chosen = choose_labels (printer, prediction);
+
+  dyno_json_begin_array (json, "labels");
+  for (guint i = 0; i < chosen->len; i++)
+    {
+      guint32 id = g_array_index (chosen, guint32, i);
+
+      dyno_json_begin_object (json, NULL);
+      dyno_json_uint (json, "id", id);
+      dyno_json_string (json, "label", info->class_names ? info->class_names[id] : NULL);
+      dyno_json_double (json, "probability", (double) prediction->shares[id]);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
+print_labels (const Printer *printer, const char *sample, const DynoPrediction *prediction)
+{
+  g_autoptr (GArray) chosen = choose_labels (printer, prediction);
+  g_autoptr (GString) line = g_string_new (sample);
+
+  for (guint i = 0; i < chosen->len; i++)
+    {
+      guint32 id = g_array_index (chosen, guint32, i);
+      g_autofree char *name = dyno_weights_info_name_class (printer->info, id);
+
+      g_string_append_printf (line, "%s %s %.1f %%", i ? "," : ":", name,
+                              100 * (double) prediction->shares[id]);
+    }
+  dyno_out_line ("%s%s", line->str, chosen->len > 0 ? "" : ": no label");
+}
+
 static void
 print_json (const Printer *printer, const char *sample, const DynoPrediction *prediction)
 {
@@ -73,6 +125,8 @@ print_json (const Printer *printer, const char *sample, const DynoPrediction *pr
         }
       dyno_json_end_array (&json);
     }
+  else if (info->is_labels)
+    print_labels_json (&json, printer, prediction);
   else
     {
       dyno_json_begin_array (&json, "classes");
@@ -185,7 +239,7 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   printer->n_unreadable += prediction->problem != NULL;
   if (prediction->mask)
     return on_mask (printer, sample, prediction);
-  if (prediction->shares)
+  if (prediction->shares && printer->top > 0)
     dyno_prediction_rank (prediction->shares, printer->info->n_outputs, printer->top,
                           printer->ranked);
   if (printer->json)
@@ -194,6 +248,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
     print_csv (printer, sample, prediction);
   else if (prediction->problem)
     dyno_error_line ("dynoctl predict: %s cannot be read: %s", sample, prediction->problem);
+  else if (printer->info->is_labels)
+    print_labels (printer, sample, prediction);
   else
     print_text (printer, sample, prediction);
   return dyno_out_has_reader ();
@@ -314,8 +370,10 @@ predict (const char *command, const DynoPredictOptions *options, Printer *printe
     return error->domain == G_OPTION_ERROR && !options->json
                ? dyno_cli_usage (command, "%s", error->message)
                : dyno_predict_fail (g_steal_pointer (&error), command, options->json);
-  printer->top = (guint) CLAMP (top, 1, (gint64) printer->info->n_outputs);
-  printer->ranked = g_new0 (guint32, printer->top);
+  /* Without a number, labels are chosen by their probabilities. */
+  printer->top =
+      (guint) CLAMP (top, printer->info->is_labels ? 0 : 1, (gint64) printer->info->n_outputs);
+  printer->ranked = g_new0 (guint32, printer->top + 1);
   if (printer->csv)
     print_csv_head (printer);
   print_refused (printer);
@@ -360,11 +418,11 @@ dyno_verb_predict (int argc, char **argv)
   g_autoptr (DynoDataset) dataset = NULL;
   g_autofree char *masks = NULL, *mask_size = NULL;
   Printer printer = { 0 };
-  gint64 top = 1;
+  gint64 top = DEFAULT_TOP;
   int code;
   const GOptionEntry own[] = {
-    { "top", 'k', 0, G_OPTION_ARG_INT64, &top, "Classes per sample, most likely first (default 1)",
-      "K" },
+    { "top", 'k', 0, G_OPTION_ARG_INT64, &top,
+      "Classes per sample, most likely first (default 1; labels: all of at least 50 %)", "K" },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &printer.csv, "A table as CSV on standard output", NULL },
     { "masks", 0, 0, G_OPTION_ARG_FILENAME, &masks,
       "Folder for the masks of weights with a class for each pixel, PNG files of class ids",
@@ -382,7 +440,7 @@ dyno_verb_predict (int argc, char **argv)
                                    "probabilities, values, or masks.",
                                    entries, &code))
     return code;
-  if (top < 1)
+  if (top < 1 && top != DEFAULT_TOP)
     return dyno_cli_usage (argv[0], "--top %" G_GINT64_FORMAT ": it is 1 or more", top);
   if (options.json && printer.csv)
     return dyno_cli_usage (argv[0], "--json and --csv are two forms of one output: name one");

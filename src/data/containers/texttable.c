@@ -228,8 +228,10 @@ scalar_text (JsonNode *node)
 }
 
 static char *
-list_text (JsonNode *node)
+list_text (JsonNode *node, DynoJsonLists lists)
 {
+  const char numbers[] = " ", texts[] = { DYNO_TEXT_TABLE_LIST_SEPARATOR, '\0' };
+  gboolean of_texts = lists == DYNO_JSON_LISTS_OF_TEXTS;
   JsonArray *array = JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
   guint n = array ? json_array_get_length (array) : 0;
   g_autoptr (GString) text = g_string_new (NULL);
@@ -239,15 +241,17 @@ list_text (JsonNode *node)
       JsonNode *element = json_array_get_element (array, i);
       g_autofree char *one = scalar_text (element);
 
-      if (!one || json_node_get_value_type (element) == G_TYPE_STRING)
+      if (!one || (json_node_get_value_type (element) == G_TYPE_STRING) != of_texts
+          || (of_texts && strchr (one, DYNO_TEXT_TABLE_LIST_SEPARATOR)))
         return NULL;
-      g_string_append_printf (text, "%s%s", i > 0 ? " " : "", one);
+      g_string_append_printf (text, "%s%s", i == 0 ? "" : of_texts ? texts : numbers, one);
     }
   return n > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
 
 GHashTable *
-dyno_json_members (const char *text, gsize size, gboolean arrays, GPtrArray *order, char **reason)
+dyno_json_members (const char *text, gsize size, DynoJsonLists lists, GPtrArray *order,
+                   char **reason)
 {
   g_autoptr (JsonParser) parser = json_parser_new_immutable ();
   g_autoptr (GError) error = NULL;
@@ -278,8 +282,8 @@ dyno_json_members (const char *text, gsize size, gboolean arrays, GPtrArray *ord
     {
       char *value = scalar_text (node);
 
-      if (!value && arrays)
-        value = list_text (node);
+      if (!value)
+        value = list_text (node, lists);
       if (order)
         g_ptr_array_add (order, g_strdup (name));
       if (value)
@@ -327,8 +331,9 @@ parse_json_lines (Parser *p, GError **error)
         continue;
       if (stop - start > MAX_CELL)
         return set_corrupt (p, p->line, error, _ ("a line has more than 64 KB"));
-      members = dyno_json_members ((const char *) start, (gsize) (stop - start), FALSE,
-                                   p->table->rows->len == 0 ? p->table->columns : NULL, &reason);
+      members =
+          dyno_json_members ((const char *) start, (gsize) (stop - start), DYNO_JSON_LISTS_OF_TEXTS,
+                             p->table->rows->len == 0 ? p->table->columns : NULL, &reason);
       if (!members)
         return set_corrupt (p, p->line, error, reason);
       if (p->table->columns->len > MAX_COLUMNS)

@@ -25,6 +25,9 @@ typedef struct {
 
 #define DYNO_TEXT_TABLE_NO_CELL G_MAXUINT32
 
+/* The separator between the texts of a list in a cell of JSON lines. */
+#define DYNO_TEXT_TABLE_LIST_SEPARATOR '\x1f'
+
 typedef enum { DYNO_TEXT_TABLE_NONE, DYNO_TEXT_TABLE_DELIMITED, DYNO_TEXT_TABLE_JSON } DynoTextKind;
 
 /* The format that a file could have whose first size bytes are text. */
@@ -39,11 +42,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTextTable, dyno_text_table_free)
 /* NULL: there is no such cell. */
 const char *dyno_text_table_get (const DynoTextTable *table, guint row, guint column);
 
+typedef enum {
+  DYNO_JSON_LISTS_OF_NUMBERS, /* joined by spaces */
+  DYNO_JSON_LISTS_OF_TEXTS,   /* strings, joined by DYNO_TEXT_TABLE_LIST_SEPARATOR */
+} DynoJsonLists;
+
 /* Parses a JSON object's text of at most size bytes, with bounded nesting, into a GHashTable from
- * its members' names to text (strings, numbers, true, false) and, with arrays, from the names of
- * lists of numbers to text joined by spaces; other members are left out.  NULL: the text is no such
- * object. */
-GHashTable *dyno_json_members (const char *text, gsize size, gboolean arrays, GPtrArray *order,
+ * its members' names to text (strings, numbers, true, false), and from the names of one kind of
+ * lists to joined text; other members are left out.  NULL: the text is no such object. */
+GHashTable *dyno_json_members (const char *text, gsize size, DynoJsonLists lists, GPtrArray *order,
                                char **reason);
 
 G_END_DECLS

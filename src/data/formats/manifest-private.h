@@ -25,6 +25,9 @@ typedef struct {
   guint8 *commas;     /* (n_columns) TRUE where numbers of the column have a decimal comma */
   gboolean values;    /* the targets are values */
   gboolean one_hot;   /* the class is the target that is 1 */
+  gboolean flags;     /* each target is a label, which a sample has or has not */
+  gboolean lists;     /* the only target lists the names of a sample's labels */
+  char separator;     /* with lists: between the names */
   char *reason;       /* reason of a guess, or NULL */
   gboolean doubted;
 } DynoManifestRows;
@@ -38,6 +41,37 @@ gboolean dyno_manifest_get_number (const DynoManifestRows *rows, guint column, c
                                    double *number);
 /* "“x”" or, without headers, "3"; g_free. */
 char *dyno_manifest_name_column (const DynoManifestRows *rows, guint column);
+/* The column whose name is the first of the words (in lower case, letters and digits only, NULL at
+ * the end) that names one; -1: there is none. */
+int dyno_manifest_find_column (const DynoManifestRows *rows, const char *const *words);
+/* Lists the columns that hold neither paths nor parts nor row numbers as targets. */
+void dyno_manifest_list_candidates (DynoManifestRows *rows);
+/* Names of the targets; and of the columns that are no targets, paths or parts, with their number
+ * (learned: a column that is left out, or -1); g_free. */
+char *dyno_manifest_name_targets (const DynoManifestRows *rows);
+char *dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n);
+/* Records the reason of a guess, which is taken. */
+void dyno_manifest_guess (DynoManifestRows *rows, gboolean doubted, char *reason);
+/* Sets UNSUPPORTED with a text after the name of the file and before its columns; FALSE. */
+gboolean dyno_manifest_refuse_columns (const DynoManifestRows *rows, GError **error,
+                                       const char *what);
+
+/* --- several labels of a sample (manifestlabels.c) --- */
+
+/* TRUE where the names of several labels stand in the column's cells: between one of these
+ * separators, and with fewer different names than different cells. */
+gboolean dyno_manifest_is_list (const DynoManifestRows *rows, guint column, const char *separators,
+                                char *separator);
+/* TRUE where all cells say whether a sample has a label (1, 0, true, false) or that this is not
+ * known (-1, nothing), and some say that it is known. */
+gboolean dyno_manifest_is_flag (const DynoManifestRows *rows, guint column);
+/* 1, 0 or NaN (not known); FALSE: the cell is no flag. */
+gboolean dyno_manifest_get_flag (const char *cell, float *state);
+/* Finds the columns of labels, where the user asks for these.  Errors: UNSUPPORTED. */
+gboolean dyno_manifest_find_labels (DynoManifestRows *rows, GPtrArray *notes, GError **error);
+/* The names of the labels in a cell, without brackets and quotation marks around them; g_strfreev. */
+char **dyno_manifest_split_labels (const DynoManifestRows *rows, const char *cell);
+
 /* The path in a cell, with the rows' prefix; g_free. */
 char *dyno_manifest_build_name (const DynoManifestRows *rows, const char *cell);
 /* The part of a row; NONE: its cell names no part. */

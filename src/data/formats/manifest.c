@@ -5,8 +5,8 @@
  *
  * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
  * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
- * each row are classes, and numbers with a fraction, or several columns of numbers, are values to
- * predict.  A column named label is the only target.  A column named mask has the paths of masks.
+ * each row are classes, columns of 0 and 1 or of lists of names are labels (manifestlabels.c), and
+ * numbers with a fraction, or several columns of numbers, are values to predict.  A column named label is the only target.  A column named mask has the paths of masks.
  * Names for which no file exists are looked up (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
@@ -30,7 +30,9 @@ typedef struct {
   const DynoOpenContext *context;
   DynoImageList *list;
   DynoLabelTable labels;
-  GArray *parts; /* guint8: DynoPart of each item */
+  GArray *marks;         /* DynoLabelMark, with several labels of a sample */
+  gboolean flags, lists; /* the form of several labels */
+  GArray *parts;         /* guint8: DynoPart of each item */
   DynoNamedFiles *files;
   gboolean resolves; /* some names are not names of files */
   guint64 n_found;   /* number of names that were resolved to another file */
@@ -66,6 +68,7 @@ static const char *
 check_row (const DynoManifestRows *rows, guint row, guint n_columns)
 {
   const char *path = dyno_text_table_get (rows->table, row, (guint) rows->path);
+  gboolean known = FALSE;
   double number;
 
   if (rows->table->columns->len == 0
@@ -82,6 +85,12 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
       guint column = g_array_index (rows->targets, guint, t);
       const char *cell = dyno_text_table_get (rows->table, row, column);
 
+      if (rows->lists || rows->flags)
+        {
+          float state = 0;
+          known = known || rows->lists || (dyno_manifest_get_flag (cell, &state) && !isnan (state));
+          continue;
+        }
       if (is_blank (cell))
         return _ ("there is no label");
       if (rows->values
@@ -89,7 +98,7 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
               || !isfinite ((float) number)))
         return _ ("a value is no finite number");
     }
-  return NULL;
+  return rows->flags && !known ? _ ("of no label it is known whether the sample has it") : NULL;
 }
 
 /* The path of the file that a row's column names, also with another spelling; NULL: several files
@@ -157,6 +166,34 @@ add_mask (DynoImageList *list, const char *name, GError **error)
   return TRUE;
 }
 
+static void
+add_mark (Manifest *manifest, const char *label, float state)
+{
+  DynoLabelMark mark = { .item = manifest->list->items->len,
+                         .label = dyno_label_table_add (&manifest->labels, label),
+                         .state = state };
+
+  g_array_append_val (manifest->marks, mark);
+}
+
+/* Marks the labels of the next item, with flags also those that are not known. */
+static void
+take_labels (Manifest *manifest, const DynoManifestRows *rows, guint row)
+{
+  for (guint t = 0; t < rows->targets->len; t++)
+    {
+      guint column = g_array_index (rows->targets, guint, t);
+      const char *cell = dyno_text_table_get (rows->table, row, column);
+      g_auto (GStrv) names = rows->lists ? dyno_manifest_split_labels (rows, cell) : NULL;
+      float state = 0;
+
+      for (guint i = 0; names && names[i]; i++)
+        add_mark (manifest, names[i], 1);
+      if (rows->flags && dyno_manifest_get_flag (cell, &state) && state != 0)
+        add_mark (manifest, g_ptr_array_index (rows->headers, column), state);
+    }
+}
+
 /* mask: NULL where there are none. */
 static gboolean
 take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const char *name,
@@ -176,7 +213,7 @@ take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const cha
       guint column = g_array_index (rows->targets, guint, t);
       const char *cell = dyno_text_table_get (rows->table, row, column);
 
-      if (rows->one_hot)
+      if (rows->one_hot || rows->flags || rows->lists)
         continue;
       if (rows->values && dyno_manifest_get_number (rows, column, cell, &number))
         {
@@ -186,6 +223,7 @@ take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const cha
       else
         item.class_id = (gint32) add_label (manifest, rows, column, cell);
     }
+  take_labels (manifest, rows, row);
   if (rows->one_hot)
     {
       guint column = g_array_index (rows->targets, guint, find_one (rows, row));
@@ -231,7 +269,8 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
 
   if (manifest->list->items->len > 0
-      && (manifest->list->n_values != n_values || !manifest->list->masks != (rows->mask < 0)))
+      && (manifest->list->n_values != n_values || !manifest->list->masks != (rows->mask < 0)
+          || manifest->flags != rows->flags || manifest->lists != rows->lists))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                    _ ("“%s” has other targets than the file of the other part; set data.task"),
@@ -239,12 +278,15 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
       return FALSE;
     }
   manifest->list->n_values = n_values;
+  manifest->flags = rows->flags;
+  manifest->lists = rows->lists;
   if (rows->mask >= 0 && !manifest->list->masks)
     manifest->list->masks = dyno_mask_list_new ();
   if (rows->reason && !info->task_reason)
     dyno_dataset_info_guess (info, rows->doubted, g_strdup (rows->reason));
   /* A column that is 1 in no row is a class, too. */
-  for (guint t = 0; rows->one_hot && rows->headers->len > 0 && t < rows->targets->len; t++)
+  for (guint t = 0;
+       (rows->one_hot || rows->flags) && rows->headers->len > 0 && t < rows->targets->len; t++)
     dyno_label_table_add (
         &manifest->labels,
         g_ptr_array_index (rows->headers, g_array_index (rows->targets, guint, t)));
@@ -425,8 +467,12 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   list->manifest = is_folder ? g_strdup ("metadata") : g_path_get_basename (path);
   dyno_label_table_init (&manifest.labels);
   manifest.parts = g_array_new (FALSE, FALSE, sizeof (guint8));
+  manifest.marks = g_array_new (FALSE, FALSE, sizeof (DynoLabelMark));
   ok = is_folder ? load_folder (&manifest, path, error)
                  : load_rows (&manifest, path, "", DYNO_PART_NONE, error);
+  if (ok && (manifest.flags || manifest.lists))
+    ok = dyno_label_table_finish_marks (&manifest.labels, &dataset->info, list, manifest.marks,
+                                        manifest.lists, error);
   if (ok)
     {
       dyno_image_list_take_parts (list, manifest.parts, dataset->notes);
@@ -448,6 +494,7 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   g_free (manifest.first_name);
   g_free (manifest.first_path);
   g_array_unref (manifest.parts);
+  g_array_unref (manifest.marks);
   return ok;
 }
 

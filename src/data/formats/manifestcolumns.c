@@ -14,6 +14,9 @@
 #define MANY      10
 #define MAX_NAMED 5
 
+/* Separators that show a list of labels by themselves, as far as names do not contain them. */
+static const char SURE_SEPARATORS[] = { DYNO_TEXT_TABLE_LIST_SEPARATOR, '|', ';', '\0' };
+
 /* Usual names of columns, compared in lower case and by letters and digits only. */
 static const char *const path_words[] = {
   "filename",  "path",       "file",      "image",     "filepath", "imagepath", "img",     "name",
@@ -48,8 +51,8 @@ plain (const char *header)
   return g_string_free (text, FALSE);
 }
 
-static int
-find_column (const DynoManifestRows *rows, const char *const *words)
+int
+dyno_manifest_find_column (const DynoManifestRows *rows, const char *const *words)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
 
@@ -101,7 +104,7 @@ find_headers (DynoManifestRows *rows, DynoNamedFiles *files)
   for (guint c = 0; c < g_array_index (table->rows, DynoTextTableRow, 0).n; c++)
     g_ptr_array_add (rows->headers, g_strstrip (g_strdup (dyno_text_table_get (table, 0, c))));
   rows->first_row = 1;
-  if (find_column (rows, path_words) >= 0
+  if (dyno_manifest_find_column (rows, path_words) >= 0
       || (table->rows->len > 1 && find_first (rows, files, 1) != DYNO_NAMED_MISSING
           && find_first (rows, files, 0) == DYNO_NAMED_MISSING))
     return;
@@ -236,8 +239,8 @@ find_commas (DynoManifestRows *rows, GPtrArray *notes)
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-static gboolean
-set_columns_error (const DynoManifestRows *rows, GError **error, const char *what)
+gboolean
+dyno_manifest_refuse_columns (const DynoManifestRows *rows, GError **error, const char *what)
 {
   g_autoptr (GString) names = g_string_new (NULL);
 
@@ -250,8 +253,8 @@ set_columns_error (const DynoManifestRows *rows, GError **error, const char *wha
   return FALSE;
 }
 
-static char *
-name_targets (const DynoManifestRows *rows)
+char *
+dyno_manifest_name_targets (const DynoManifestRows *rows)
 {
   GString *names = g_string_new (NULL);
   guint n = rows->targets->len;
@@ -267,38 +270,51 @@ name_targets (const DynoManifestRows *rows)
   return g_string_free (names, FALSE);
 }
 
-static void
-guess (DynoManifestRows *rows, gboolean doubted, char *reason)
+void
+dyno_manifest_guess (DynoManifestRows *rows, gboolean doubted, char *reason)
 {
   g_free (rows->reason);
   rows->reason = reason;
   rows->doubted = doubted;
 }
 
+char *
+dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n)
+{
+  g_autoptr (GHashTable) targets = g_hash_table_new (NULL, NULL);
+  GString *names = g_string_new (NULL);
+
+  for (guint t = 0; t < rows->targets->len; t++)
+    g_hash_table_add (targets, GUINT_TO_POINTER (g_array_index (rows->targets, guint, t)));
+  *n = 0;
+  for (guint c = 0; c < rows->n_columns; c++)
+    if ((int) c != learned && (int) c != rows->path && (int) c != rows->split
+        && !g_hash_table_contains (targets, GUINT_TO_POINTER (c)))
+      {
+        g_autofree char *one = dyno_manifest_name_column (rows, c);
+        if ((*n)++ < MAX_NAMED)
+          g_string_append_printf (names, "%s%s", *n > 1 ? ", " : "", one);
+      }
+  if (*n > MAX_NAMED)
+    g_string_append_printf (names, _ (" and %u more"), *n - MAX_NAMED);
+  return g_string_free (names, FALSE);
+}
+
 /* Adds a note on unused columns beside the one that is learned. */
 static void
 note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
 {
-  g_autoptr (GString) names = g_string_new (NULL);
-  g_autofree char *label = dyno_manifest_name_column (rows, learned);
-  guint n = 0;
+  guint n;
+  g_autofree char *names = dyno_manifest_name_unused (rows, (int) learned, &n),
+                  *label = dyno_manifest_name_column (rows, learned);
 
-  for (guint c = 0; c < rows->n_columns; c++)
-    if (c != learned && (int) c != rows->path && (int) c != rows->split)
-      {
-        g_autofree char *one = dyno_manifest_name_column (rows, c);
-        if (n++ < MAX_NAMED)
-          g_string_append_printf (names, "%s%s", n > 1 ? ", " : "", one);
-      }
-  if (n > MAX_NAMED)
-    g_string_append_printf (names, _ (" and %u more"), n - MAX_NAMED);
   if (n == 1)
     g_ptr_array_add (notes, g_strdup_printf (_ ("The column %s of “%s” is not used: %s is learned"),
-                                             names->str, rows->name, label));
+                                             names, rows->name, label));
   else if (n > 1)
     g_ptr_array_add (notes,
                      g_strdup_printf (_ ("The columns %s of “%s” are not used: %s is learned"),
-                                      names->str, rows->name, label));
+                                      names, rows->name, label));
 }
 
 /* Decides what a single column of targets is: text and whole numbers are classes, other numbers are
@@ -317,25 +333,36 @@ decide_one (DynoManifestRows *rows, gboolean named, GError **error)
   rows->values =
       rows->asked == DYNO_TASK_VALUES || (rows->asked == DYNO_TASK_AUTO && numbers && !written);
   if (rows->asked == DYNO_TASK_CLASSES && numbers && !whole)
-    return set_columns_error (rows, error,
-                              _ ("has numbers with a fraction, which are no classes; set data.task "
-                                 "to values"));
+    return dyno_manifest_refuse_columns (
+        rows, error,
+        _ ("has numbers with a fraction, which are no classes; set data.task "
+           "to values"));
   if (rows->asked == DYNO_TASK_VALUES && !is_of_numbers (&content))
-    return set_columns_error (rows, error,
-                              _ ("has no column of numbers to predict; set data.task to classes"));
+    return dyno_manifest_refuse_columns (
+        rows, error, _ ("has no column of numbers to predict; set data.task to classes"));
+  if (rows->asked == DYNO_TASK_AUTO && !numbers
+      && dyno_manifest_is_list (rows, column, SURE_SEPARATORS, &rows->separator))
+    {
+      rows->lists = TRUE;
+      dyno_manifest_guess (rows, TRUE,
+                           g_strdup_printf (_ ("cells of the column %s list several names"), name));
+    }
   if (rows->asked != DYNO_TASK_AUTO || !numbers)
     return TRUE;
   if (written && many)
-    guess (rows, TRUE,
-           g_strdup_printf (_ ("the column %s holds whole numbers, though %u different ones in %u "
-                               "samples"),
-                            name, content.n_different, content.n));
+    dyno_manifest_guess (
+        rows, TRUE,
+        g_strdup_printf (_ ("the column %s holds whole numbers, though %u different ones in %u "
+                            "samples"),
+                         name, content.n_different, content.n));
   else if (written)
-    guess (rows, !named, g_strdup_printf (_ ("the column %s holds whole numbers"), name));
+    dyno_manifest_guess (rows, !named,
+                         g_strdup_printf (_ ("the column %s holds whole numbers"), name));
   else if (whole)
-    guess (rows, TRUE,
-           g_strdup_printf (_ ("the column %s holds numbers with a point, though all are whole"),
-                            name));
+    dyno_manifest_guess (
+        rows, TRUE,
+        g_strdup_printf (_ ("the column %s holds numbers with a point, though all are whole"),
+                         name));
   return TRUE;
 }
 
@@ -367,26 +394,27 @@ are_flags (const DynoManifestRows *rows, gboolean *single)
   return TRUE;
 }
 
-/* Decides what several columns of numbers are: with one 1 in each row, the class; with other rows
- * of 0 and 1, several labels; else values. */
+/* Decides the task of several columns of numbers: with one 1 in each row they are classes, with
+ * other rows of 0 and 1 labels, else values. */
 static gboolean
 decide_several (DynoManifestRows *rows, GError **error)
 {
-  g_autofree char *names = name_targets (rows);
+  g_autofree char *names = dyno_manifest_name_targets (rows);
   gboolean single, flags = are_flags (rows, &single), whole = TRUE;
 
   rows->one_hot = flags && single && rows->asked != DYNO_TASK_VALUES;
-  rows->values = !rows->one_hot;
-  if (flags && !single && rows->asked != DYNO_TASK_VALUES)
-    return set_columns_error (
+  rows->flags = flags && !single && rows->asked == DYNO_TASK_AUTO;
+  rows->values = !rows->one_hot && !rows->flags;
+  if (flags && !single && rows->asked == DYNO_TASK_CLASSES)
+    return dyno_manifest_refuse_columns (
         rows, error,
-        _ ("has rows of several ones or none: several labels of one sample are not trained; keep "
-           "one label a sample in a column “label”, or set data.task to values to predict each "
-           "column as a number"));
+        _ ("has rows of several ones or none, which are several labels of one sample; set "
+           "data.task to labels, or to values to predict each column as a number"));
   if (rows->values && rows->asked == DYNO_TASK_CLASSES)
-    return set_columns_error (rows, error,
-                              _ ("has several columns of numbers; name the one of the classes "
-                                 "“label”"));
+    return dyno_manifest_refuse_columns (
+        rows, error,
+        _ ("has several columns of numbers; name the one of the classes "
+           "“label”"));
   if (rows->asked != DYNO_TASK_AUTO)
     return TRUE;
   for (guint t = 0; t < rows->targets->len; t++)
@@ -394,19 +422,25 @@ decide_several (DynoManifestRows *rows, GError **error)
       Content content = look_at (rows, g_array_index (rows->targets, guint, t));
       whole = whole && content.n_whole == content.n;
     }
-  if (rows->one_hot)
-    guess (rows, TRUE, g_strdup_printf (_ ("each row has one 1 among the columns %s"), names));
+  if (rows->flags)
+    dyno_manifest_guess (
+        rows, FALSE,
+        g_strdup_printf (_ ("rows have several ones or none among the columns %s"), names));
+  else if (rows->one_hot)
+    dyno_manifest_guess (rows, TRUE,
+                         g_strdup_printf (_ ("each row has one 1 among the columns %s"), names));
   else if (whole)
-    guess (rows, TRUE,
-           g_strdup_printf (_ ("the columns %s hold whole numbers, and none is named label or "
-                               "class"),
-                            names));
+    dyno_manifest_guess (
+        rows, TRUE,
+        g_strdup_printf (_ ("the columns %s hold whole numbers, and none is named label or "
+                            "class"),
+                         names));
   return TRUE;
 }
 
 /* Lists the columns that hold neither paths nor parts nor row numbers. */
-static void
-list_candidates (DynoManifestRows *rows)
+void
+dyno_manifest_list_candidates (DynoManifestRows *rows)
 {
   guint n = 0;
 
@@ -435,18 +469,21 @@ learn_one (DynoManifestRows *rows, guint column, GPtrArray *notes)
 static gboolean
 find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
 {
-  int label = find_column (rows, label_words), loose = find_column (rows, loose_label_words);
+  int label = dyno_manifest_find_column (rows, label_words),
+      loose = dyno_manifest_find_column (rows, loose_label_words);
   guint n_texts = 0, text = 0;
 
+  if (rows->asked == DYNO_TASK_LABELS)
+    return dyno_manifest_find_labels (rows, notes, error);
   if (label >= 0)
     {
       learn_one (rows, (guint) label, notes);
       return decide_one (rows, TRUE, error);
     }
-  list_candidates (rows);
+  dyno_manifest_list_candidates (rows);
   if (rows->targets->len == 0)
-    return set_columns_error (rows, error,
-                              _ ("has a path and nothing to learn; add a column “label”"));
+    return dyno_manifest_refuse_columns (
+        rows, error, _ ("has a path and nothing to learn; add a column “label”"));
   if (rows->targets->len == 1)
     {
       learn_one (rows, g_array_index (rows->targets, guint, 0), notes);
@@ -460,7 +497,8 @@ find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
       if (!decide_one (rows, TRUE, error))
         return FALSE;
       if (rows->asked == DYNO_TASK_AUTO)
-        guess (rows, TRUE, g_strdup_printf (_ ("the column %s is named as targets are"), name));
+        dyno_manifest_guess (rows, TRUE,
+                             g_strdup_printf (_ ("the column %s is named as targets are"), name));
       return TRUE;
     }
   for (guint t = rows->targets->len; t-- > 0;)
@@ -481,14 +519,16 @@ find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
 
       learn_one (rows, text, notes);
       if (rows->asked == DYNO_TASK_AUTO)
-        guess (rows, TRUE,
-               g_strdup_printf (_ ("the column %s is the only one that is no number"), name));
+        dyno_manifest_guess (
+            rows, TRUE,
+            g_strdup_printf (_ ("the column %s is the only one that is no number"), name));
       return TRUE;
     }
   if (n_texts > 0)
-    return set_columns_error (rows, error,
-                              _ ("has several columns that are not numbers; name the one of the "
-                                 "classes “label”"));
+    return dyno_manifest_refuse_columns (
+        rows, error,
+        _ ("has several columns that are not numbers; name the one of the "
+           "classes “label”"));
   return decide_several (rows, error);
 }
 
@@ -509,7 +549,8 @@ has_files (const DynoManifestRows *rows, int column)
 static gboolean
 find_masks (DynoManifestRows *rows, gboolean *found, GError **error)
 {
-  int mask = find_column (rows, mask_words), label = find_column (rows, label_words);
+  int mask = dyno_manifest_find_column (rows, mask_words),
+      label = dyno_manifest_find_column (rows, label_words);
 
   *found = FALSE;
   rows->mask = -1;
@@ -522,9 +563,9 @@ find_masks (DynoManifestRows *rows, gboolean *found, GError **error)
   *found = rows->mask >= 0;
   if (*found || rows->asked == DYNO_TASK_AUTO)
     return TRUE;
-  return set_columns_error (rows, error,
-                            _ ("has no column “mask” with the paths of masks, which "
-                               "data.task=pixels needs"));
+  return dyno_manifest_refuse_columns (rows, error,
+                                       _ ("has no column “mask” with the paths of masks, which "
+                                          "data.task=pixels needs"));
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
@@ -545,7 +586,8 @@ dyno_manifest_get_part (const DynoManifestRows *rows, guint row)
 static int
 find_split (const DynoManifestRows *rows)
 {
-  int split = find_column (rows, split_words), loose = find_column (rows, loose_split_words);
+  int split = dyno_manifest_find_column (rows, split_words),
+      loose = dyno_manifest_find_column (rows, loose_split_words);
   const char *cell = loose >= 0 && rows->table->rows->len > rows->first_row
                          ? dyno_text_table_get (rows->table, rows->first_row, (guint) loose)
                          : NULL;
@@ -561,7 +603,7 @@ dyno_manifest_plan (DynoManifestRows *rows, DynoNamedFiles *files, GPtrArray *no
   gboolean masks;
 
   find_headers (rows, files);
-  rows->path = MAX (find_column (rows, path_words), 0);
+  rows->path = MAX (dyno_manifest_find_column (rows, path_words), 0);
   rows->split = find_split (rows);
   if (rows->table->rows->len <= rows->first_row)
     {

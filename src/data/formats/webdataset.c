@@ -276,7 +276,8 @@ take_json (Load *load, const char *text, gsize size)
   static const char *const names[] = { "label", "cls", "class", "class_name", "class_id" };
   static const char *const lists[] = { "values", "targets", "target" };
   g_autofree char *reason = NULL;
-  g_autoptr (GHashTable) members = dyno_json_members (text, size, TRUE, NULL, &reason);
+  g_autoptr (GHashTable) members =
+      dyno_json_members (text, size, DYNO_JSON_LISTS_OF_NUMBERS, NULL, &reason);
   const char *value, *split;
 
   if (!members)

@@ -15,6 +15,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_IMAGE_LIST_NO_CONTAINER G_MAXUINT32
+#define DYNO_MOST_LABELS             65536 /* labels of a data set */
 
 /* A sample's image: a file of its own, or a piece of a container. */
 typedef struct {
@@ -43,7 +44,8 @@ typedef struct {
   GArray *items;      /* DynoListedImage, in the order of the samples */
   GByteArray *names;  /* each ends with a zero byte */
   GArray *containers; /* DynoContainer */
-  guint32 n_values;   /* values of a sample; 0: samples have classes or masks */
+  guint32 n_values;   /* values or labels of a sample; 0: samples have classes or masks */
+  gboolean labels;    /* the values are labels (schema.h) */
   GArray *values;     /* float, (items, n_values) */
   /* DynoImageBox of each item, width 0: the whole image; an empty array: all images are used
      whole */
@@ -155,7 +157,21 @@ guint32 dyno_label_table_add (DynoLabelTable *table, const char *label);
 void dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
                               gboolean numbers);
 
-/* The same with given names and order; some names may have no sample.  A label has to equal one of
+/* A label of a sample. */
+typedef struct {
+  guint32 item;  /* index of the sample */
+  guint32 label; /* as dyno_label_table_add returned it; later the class id */
+  float state;   /* 1: it has the label; NaN: that is not known */
+} DynoLabelMark;
+
+/* The same for samples with several labels: names the classes and makes the values of the list's
+ * items, 0 where no mark is.  sorted: as by _finish; FALSE: the classes are in the order in which
+ * they were added.  Errors: TOO_LARGE, NO_MEMORY. */
+gboolean dyno_label_table_finish_marks (DynoLabelTable *table, DynoDatasetInfo *info,
+                                        DynoImageList *list, const GArray *marks, gboolean sorted,
+                                        GError **error);
+
+/* The same as _finish with given names and order; some names may have no sample.  A label has to equal one of
  * the names except for blanks at its ends.  FALSE, and nothing is changed: a label equals no name,
  * or two labels equal the same name. */
 gboolean dyno_label_table_order (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,

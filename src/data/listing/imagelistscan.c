@@ -238,7 +238,11 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
           note_refused (scan, dataset, i);
           continue;
         }
-      if (list->n_values == 0 && !list->masks)
+      if (list->labels)
+        for (guint32 c = 0; c < list->n_values; c++)
+          info->class_counts[c] +=
+              g_array_index (list->values, float, (gsize) i * list->n_values + c) > 0;
+      else if (list->n_values == 0 && !list->masks)
         info->class_counts[item->class_id]++;
       info->has_split = info->has_split || item->validation;
     }
@@ -259,8 +263,8 @@ fill_info (const DynoImageList *list, DynoDatasetInfo *info, const Scan *scan)
   info->max_height = scan->max_height;
   info->resizable = TRUE;
   info->knows_values = list->n_values > 0;
-  info->schema =
-      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, list->n_values);
+  info->schema = (list->labels ? dyno_schema_image_with_labels : dyno_schema_image) (
+      DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, list->n_values);
   dyno_dataset_info_photographs (info);
 }
 

@@ -2,7 +2,11 @@
 /* Maps labels in text form to class ids, which do not depend on the order in which the labels
  * come. */
 #include "imagelist.h"
+#include "intl.h"
 #include <string.h>
+
+/* floats of all samples: a GArray counts its elements and its bytes in 32 bits */
+#define MOST_VALUES (1u << 29)
 
 typedef struct {
   const char *label;
@@ -49,13 +53,12 @@ compare_labels (gconstpointer a, gconstpointer b)
   return strcmp (first->label, second->label);
 }
 
-void
-dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
-                         gboolean numbers)
+/* Names the classes in the order of the labels' names and returns the class of each label. */
+static guint32 *
+sort_labels (DynoLabelTable *table, DynoDatasetInfo *info, gboolean numbers)
 {
-  guint32 n = table->labels->len;
+  guint32 n = table->labels->len, *ids = g_new0 (guint32, MAX (n, 1));
   g_autofree Label *labels = g_new0 (Label, MAX (n, 1));
-  g_autofree guint32 *ids = g_new0 (guint32, MAX (n, 1));
 
   for (guint32 i = 0; i < n; i++)
     {
@@ -75,11 +78,73 @@ dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *i
       g_free (info->class_names[i]);
       info->class_names[i] = g_filename_display_name (labels[i].label);
     }
+  return ids;
+}
+
+void
+dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
+                         gboolean numbers)
+{
+  g_autofree guint32 *ids = sort_labels (table, info, numbers);
+
   for (guint i = 0; i < items->len; i++)
     {
       DynoListedImage *item = &g_array_index (items, DynoListedImage, i);
       item->class_id = (gint32) ids[item->class_id];
     }
+}
+
+/* The classes in the order in which they were added. */
+static void
+name_as_added (DynoLabelTable *table, DynoDatasetInfo *info)
+{
+  dyno_dataset_info_set_classes (info, table->labels->len);
+  for (guint32 i = 0; i < table->labels->len; i++)
+    {
+      g_free (info->class_names[i]);
+      info->class_names[i] = g_filename_display_name (g_ptr_array_index (table->labels, i));
+    }
+}
+
+gboolean
+dyno_label_table_finish_marks (DynoLabelTable *table, DynoDatasetInfo *info, DynoImageList *list,
+                               const GArray *marks, gboolean sorted, GError **error)
+{
+  g_autofree guint32 *ids = NULL;
+  guint64 n = table->labels->len, count = n * list->items->len;
+  float *values;
+
+  if (n > DYNO_MOST_LABELS || count > MOST_VALUES)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("The list has %u samples of %u labels in all; at most %u labels and %u "
+                      "values of them can be used"),
+                   list->items->len, table->labels->len, DYNO_MOST_LABELS, MOST_VALUES);
+      return FALSE;
+    }
+  if (sorted)
+    ids = sort_labels (table, info, TRUE);
+  else
+    name_as_added (table, info);
+  list->n_values = (guint32) n;
+  list->labels = TRUE;
+  values = g_try_new0 (float, MAX (count, 1));
+  if (!values)
+    {
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
+                           _ ("There is no memory for the labels of the list"));
+      return FALSE;
+    }
+  for (guint i = 0; i < marks->len; i++)
+    {
+      const DynoLabelMark *mark = &g_array_index (marks, DynoLabelMark, i);
+
+      values[mark->item * n + (ids ? ids[mark->label] : mark->label)] = mark->state;
+    }
+  g_array_set_size (list->values, 0);
+  g_array_append_vals (list->values, values, (guint) count);
+  g_free (values);
+  return TRUE;
 }
 
 gboolean

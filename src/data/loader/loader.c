@@ -136,7 +136,7 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   if (!loader->indices || !loader->order || !loader->bad || !loader->ever_bad)
     return set_memory_error (error, "the order of samples", (guint64) indices->len * 10);
   memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
-  if (!loader->params.balance || !dyno_dataset_has_labels (info) || info->schema.generated)
+  if (!loader->params.balance || !dyno_dataset_has_classes (info) || info->schema.generated)
     return TRUE;
   loader->turns = dyno_class_turns_new (loader);
   if (!loader->turns)

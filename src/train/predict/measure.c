@@ -2,20 +2,40 @@
 /* Compares predictions with their truth. */
 #include "measure.h"
 #include "text.h"
+#include <math.h>
 
 typedef struct {
   DynoDataset *dataset;
   DynoScores *scores;
-  int *n_done;            /* atomic; NULL: it is not needed */
-  const guint32 *classes; /* the weights' class for each of the data's classes; NULL: values */
+  int *n_done; /* atomic; NULL: it is not needed */
+  /* the weights' class for each of the data's classes; NULL: values */
+  const guint32 *classes;
+  float *labels; /* of a sample, in the order of the weights; NULL: the samples have no labels */
 } Measuring;
+
+/* A label of the weights that the data do not have is not known. */
+static const float *
+order_labels (const Measuring *m, guint64 index)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (m->dataset);
+  const float *values = dyno_dataset_get_values (m->dataset, index);
+
+  for (guint32 i = 0; i < m->scores->n_outputs; i++)
+    m->labels[i] = NAN;
+  for (guint32 i = 0; i < data->n_classes; i++)
+    if (m->classes[i] != G_MAXUINT32)
+      m->labels[m->classes[i]] = values[i];
+  return m->labels;
+}
 
 static gboolean
 on_prediction (const DynoPrediction *prediction, gpointer data)
 {
   Measuring *m = data;
 
-  if (m->classes)
+  if (m->labels)
+    dyno_scores_add_labels (m->scores, prediction, order_labels (m, prediction->index));
+  else if (m->classes)
     dyno_scores_add_class (m->scores, prediction,
                            m->classes[dyno_dataset_get_label (m->dataset, prediction->index)]);
   else
@@ -46,6 +66,7 @@ dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArra
   const DynoWeightsInfo *info = dyno_predictor_get_info (predictor);
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
   g_autofree guint32 *classes = NULL;
+  g_autofree float *labels = NULL;
   g_autoptr (DynoScores) scores = NULL;
   Measuring m = { .dataset = dataset, .n_done = n_done };
 
@@ -60,6 +81,7 @@ dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArra
                       : !(classes = dyno_scores_match_classes (info, data, error)))
     return NULL;
   m.classes = classes;
+  m.labels = labels = info->is_labels ? g_new (float, info->n_outputs) : NULL;
   m.scores = scores = dyno_scores_new (info, n_worst);
   return dyno_predictor_run (predictor, indices, on_prediction, &m, cancellable, error)
              ? g_steal_pointer (&scores)

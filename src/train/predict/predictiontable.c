@@ -28,25 +28,87 @@ add_number (GString *line, float value)
   dyno_csv_add_cell (line, g_ascii_formatd (text, sizeof text, "%.7g", (double) value));
 }
 
+GArray *
+dyno_prediction_choose_labels (const float *probabilities, guint32 n_labels)
+{
+  g_autofree guint32 *ranked = g_new (guint32, (gsize) n_labels + 1);
+  GArray *chosen = g_array_new (FALSE, FALSE, sizeof (guint32));
+  guint n = 0;
+
+  for (guint32 i = 0; i < n_labels; i++)
+    n += probabilities[i] >= 0.5f;
+  n = dyno_prediction_rank (probabilities, n_labels, n, ranked);
+  g_array_append_vals (chosen, ranked, n);
+  return chosen;
+}
+
+/* Each value has a column, each label a column of its probability, behind the names of the labels
+ * that were chosen. */
+static void
+append_columns (GString *line, const DynoWeightsInfo *info)
+{
+  if (info->is_labels)
+    dyno_csv_add_cell (line, "labels");
+  for (guint32 i = 0; i < info->n_outputs; i++)
+    {
+      g_autofree char *name = info->is_labels ? dyno_weights_info_name_class (info, i)
+                                              : dyno_weights_info_name_value (info, i);
+      dyno_csv_add_cell (line, name);
+    }
+}
+
 void
 dyno_prediction_table_append_head (GString *text, const DynoWeightsInfo *info, guint top)
 {
   g_autoptr (GString) line = g_string_new ("sample");
 
-  for (guint i = 0; i < (info->is_values ? info->n_outputs : top); i++)
-    {
-      g_autofree char *name = info->is_values ? dyno_weights_info_name_value (info, i)
-                              : top == 1      ? g_strdup ("class")
-                                              : g_strdup_printf ("class_%u", i + 1);
-      g_autofree char *share =
-          top == 1 ? g_strdup ("probability") : g_strdup_printf ("probability_%u", i + 1);
+  if (info->is_values || info->is_labels)
+    append_columns (line, info);
+  else
+    for (guint i = 0; i < top; i++)
+      {
+        g_autofree char *name = top == 1 ? g_strdup ("class") : g_strdup_printf ("class_%u", i + 1),
+                        *share = top == 1 ? g_strdup ("probability")
+                                          : g_strdup_printf ("probability_%u", i + 1);
 
-      dyno_csv_add_cell (line, name);
-      if (!info->is_values)
+        dyno_csv_add_cell (line, name);
         dyno_csv_add_cell (line, share);
-    }
+      }
   dyno_csv_add_cell (line, "problem");
   g_string_append_printf (text, "%s\n", line->str);
+}
+
+static void
+append_classes (GString *line, const DynoWeightsInfo *info, guint top,
+                const DynoPrediction *prediction)
+{
+  g_autofree guint32 *ranked = g_new0 (guint32, top);
+
+  dyno_prediction_rank (prediction->shares, info->n_outputs, top, ranked);
+  for (guint i = 0; i < top; i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_class (info, ranked[i]);
+
+      dyno_csv_add_cell (line, name);
+      add_number (line, prediction->shares[ranked[i]]);
+    }
+}
+
+static void
+append_labels (GString *line, const DynoWeightsInfo *info, const DynoPrediction *prediction)
+{
+  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (prediction->shares, info->n_outputs);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < chosen->len; i++)
+    {
+      g_autofree char *name =
+          dyno_weights_info_name_class (info, g_array_index (chosen, guint32, i));
+      g_string_append_printf (names, "%s%s", i > 0 ? "|" : "", name);
+    }
+  dyno_csv_add_cell (line, names->str);
+  for (guint32 i = 0; i < info->n_outputs; i++)
+    add_number (line, prediction->shares[i]);
 }
 
 void
@@ -54,26 +116,17 @@ dyno_prediction_table_append (GString *text, const DynoWeightsInfo *info, guint 
                               const char *sample, const DynoPrediction *prediction)
 {
   g_autoptr (GString) line = g_string_new (NULL);
-  g_autofree guint32 *ranked = g_new0 (guint32, top);
-  guint n = info->is_values ? info->n_outputs : top;
+  guint n = info->is_values ? info->n_outputs : info->is_labels ? 1 + info->n_outputs : 2 * top;
 
-  if (prediction->shares)
-    dyno_prediction_rank (prediction->shares, info->n_outputs, top, ranked);
   dyno_csv_add_cell (line, sample);
-  for (guint i = 0; i < n; i++)
-    {
-      if (prediction->problem)
-        g_string_append (line, info->is_values ? "," : ",,");
-      else if (info->is_values)
-        add_number (line, prediction->logits[i]);
-      else
-        {
-          g_autofree char *name = dyno_weights_info_name_class (info, ranked[i]);
-
-          dyno_csv_add_cell (line, name);
-          add_number (line, prediction->shares[ranked[i]]);
-        }
-    }
+  for (guint i = 0; prediction->problem && i < n; i++)
+    g_string_append_c (line, ',');
+  for (guint32 i = 0; !prediction->problem && info->is_values && i < info->n_outputs; i++)
+    add_number (line, prediction->logits[i]);
+  if (!prediction->problem && info->is_labels)
+    append_labels (line, info, prediction);
+  else if (!prediction->problem && !info->is_values)
+    append_classes (line, info, top, prediction);
   dyno_csv_add_cell (line, prediction->problem ? prediction->problem : "");
   g_string_append_printf (text, "%s\n", line->str);
 }

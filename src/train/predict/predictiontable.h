@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictions as lines of a CSV table: sample; class and probability of the most likely classes, or
- * the values with their units; problem, where the sample could not be read. */
+ * the names of the chosen labels between "|" and the probability of each label, or the values with
+ * their units; problem, where the sample could not be read. */
 #pragma once
 #include "predictor.h"
 
@@ -10,6 +11,9 @@ G_BEGIN_DECLS
  * first; returns their number: `most`, or all that there are. */
 guint dyno_prediction_rank (const float *probabilities, guint32 n_classes, guint most,
                             guint32 *ranked);
+
+/* The labels with a probability of at least 1/2 (guint32), the most probable first. */
+GArray *dyno_prediction_choose_labels (const float *probabilities, guint32 n_labels);
 
 /* Appends a line with its line end.  top: number of classes in a line, 1 to n_outputs. */
 void dyno_prediction_table_append_head (GString *text, const DynoWeightsInfo *info, guint top);

@@ -26,8 +26,8 @@ struct _DynoPredictor {
   guint64 slot_use[DYNO_PIPE_SLOTS];
 };
 
-/* Reads a row of a build's batch in a slot, whose copy has finished, into logits and, for classes,
- * shares. */
+/* Reads a row of a build's batch in a slot, whose copy has finished, into logits and, for classes
+ * and labels, shares. */
 void dyno_predictor_take_row (DynoPredictor *predictor, guint build, guint slot, guint32 row);
 
 G_END_DECLS

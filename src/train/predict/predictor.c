@@ -582,6 +582,10 @@ dyno_predictor_take_row (DynoPredictor *p, guint build, guint slot, guint32 row)
     most = MAX (most, (double) p->logits[i]);
   if (p->info->is_values)
     return;
+  for (guint32 i = 0; i < n && p->info->is_labels; i++)
+    p->shares[i] = (float) (1 / (1 + exp (-(double) p->logits[i])));
+  if (p->info->is_labels)
+    return;
   for (guint32 i = 0; i < n; i++)
     sum += exp ((double) p->logits[i] - most);
   for (guint32 i = 0; i < n; i++)

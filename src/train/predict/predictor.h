@@ -58,7 +58,8 @@ typedef struct {
   guint64 index;       /* index of the sample in the data set */
   const char *problem; /* why the sample could not be read; NULL: the other members are set */
   const float *logits; /* n_outputs of the network; values are in the data's unit */
-  const float *shares; /* n_outputs probabilities; NULL: the outputs are values or pixels */
+  /* n_outputs probabilities, of classes or of labels; NULL: the outputs are values or pixels */
+  const float *shares;
   /* the class of each pixel, at the size of dyno_predictor_get_mask_size (logits is then NULL);
    * NULL: the weights have one answer for a sample */
   const guint8 *mask;

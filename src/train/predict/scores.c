@@ -11,6 +11,15 @@ dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *d
   g_autofree guint32 *map = NULL;
   gboolean numbered = TRUE;
 
+  if (info->is_labels != (dyno_schema_count_labels (&data->schema) > 0))
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+                   info->is_labels
+                       ? "The weights predict several labels of a sample; “%s” has none"
+                       : "The weights have one answer for a sample; “%s” has several labels of one",
+                   data->name);
+      return NULL;
+    }
   if (data->n_classes == 0 || info->is_values)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
@@ -40,6 +49,7 @@ dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *d
           found = i < info->n_outputs;
           map[i] = i;
         }
+      map[i] = found ? map[i] : G_MAXUINT32;
       if (found || data->class_counts[i] == 0)
         continue;
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
@@ -60,12 +70,15 @@ dyno_scores_new (const DynoWeightsInfo *info, guint n_worst)
 
   scores->n_outputs = info->n_outputs;
   scores->is_values = info->is_values;
+  scores->is_labels = info->is_labels;
   scores->n_worst_kept = n_worst;
   scores->worst = g_array_new (FALSE, FALSE, sizeof (DynoScored));
   scores->samples = g_array_new (FALSE, FALSE, sizeof (DynoScored));
   scores->outputs = g_array_new (FALSE, FALSE, sizeof (float));
   if (info->is_values)
     dyno_value_sums_init (&scores->values, info->n_outputs);
+  else if (info->is_labels)
+    dyno_label_sums_init (&scores->labels, info->n_outputs);
   else
     {
       scores->confusion = g_new0 (guint64, n * n);
@@ -82,6 +95,7 @@ dyno_scores_free (DynoScores *scores)
   g_free (scores->confusion);
   dyno_class_counts_clear (&scores->counts);
   dyno_value_sums_clear (&scores->values);
+  dyno_label_sums_clear (&scores->labels);
   g_array_unref (scores->worst);
   g_array_unref (scores->samples);
   g_clear_pointer (&scores->outputs, g_array_unref);
@@ -160,6 +174,23 @@ dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction, co
     }
   one.loss = dyno_value_sums_add (&scores->values, prediction->logits, truth);
   add_sample (scores, &one, prediction->logits);
+}
+
+void
+dyno_scores_add_labels (DynoScores *scores, const DynoPrediction *prediction, const float *truth)
+{
+  guint64 known = scores->labels.n_known, right = scores->labels.n_right;
+  DynoScored one = { .index = prediction->index };
+
+  if (prediction->problem)
+    {
+      scores->n_unreadable++;
+      return;
+    }
+  one.loss = dyno_label_sums_add (&scores->labels, prediction->logits, truth);
+  one.predicted = (guint32) (scores->labels.n_known - known);
+  one.truth = one.predicted - (guint32) (scores->labels.n_right - right);
+  add_sample (scores, &one, prediction->shares);
 }
 
 double

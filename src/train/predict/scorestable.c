@@ -8,21 +8,22 @@ static void
 append_head (GString *text, const DynoScores *scores, const DynoWeightsInfo *info)
 {
   g_string_append (text, "sample,index");
-  if (!scores->is_values)
+  if (!scores->is_values && !scores->is_labels)
     {
       g_string_append (text, ",truth,predicted,probability,loss\n");
       return;
     }
   for (guint32 i = 0; i < scores->n_outputs; i++)
     {
-      g_autofree char *name = dyno_weights_info_name_value (info, i),
+      g_autofree char *name = scores->is_labels ? dyno_weights_info_name_class (info, i)
+                                                : dyno_weights_info_name_value (info, i),
                       *truth = g_strdup_printf ("truth of %s", name),
                       *predicted = g_strdup_printf ("predicted %s", name);
 
       dyno_csv_add_cell (text, truth);
       dyno_csv_add_cell (text, predicted);
     }
-  g_string_append (text, ",squared_error\n");
+  g_string_append (text, scores->is_labels ? ",loss\n" : ",squared_error\n");
 }
 
 static void
@@ -64,8 +65,10 @@ dyno_scores_write_table (const DynoScores *scores, const DynoWeightsInfo *info,
       g_string_truncate (line, 0);
       dyno_csv_add_cell (line, sample);
       g_string_append_printf (line, ",%" G_GUINT64_FORMAT, one->index);
-      if (scores->is_values)
-        append_values (line, n, dyno_dataset_get_values (dataset, one->index),
+      if (scores->is_values || scores->is_labels)
+        append_values (line, n,
+                       scores->is_labels ? &g_array_index (scores->labels.truth, float, first)
+                                         : dyno_dataset_get_values (dataset, one->index),
                        scores->outputs ? &g_array_index (scores->outputs, float, first) : NULL);
       else
         append_classes (line, info, one);

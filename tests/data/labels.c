@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples with several labels in manifests: the notations that are read, those that are guessed,
+ * and the division of such data. */
+#include "data-test.h"
+#include <math.h>
+#include <string.h>
+
+static void
+put_jpeg (const char *folder, const char *name, guint8 red)
+{
+  g_autoptr (GByteArray) file = test_jpeg (40, 30, red, 50, 50, FALSE);
+  g_free (test_write (folder, name, file->data, file->len));
+}
+
+static void
+put_text (const char *folder, const char *name, const char *text)
+{
+  g_free (test_write (folder, name, text, strlen (text)));
+}
+
+static char *
+put_files (const char *name, const char *text, char **path)
+{
+  char *folder = test_folder_new ();
+
+  for (guint i = 0; i < 6; i++)
+    {
+      g_autofree char *image = g_strdup_printf ("%u.jpg", i);
+      put_jpeg (folder, image, (guint8) (20 * i));
+    }
+  *path = test_write (folder, name, text, strlen (text));
+  return folder;
+}
+
+static DynoDataset *
+open_as (const char *path, DynoTask task, GError **error)
+{
+  return dyno_dataset_open (path, &(DynoDatasetParams){ .task = task }, NULL, NULL, NULL, error);
+}
+
+static void
+assert_labels (DynoDataset *dataset, const char *names, const char *states)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autofree char *got = g_strjoinv (" ", info->class_names);
+  g_autofree guint64 *counts = g_new0 (guint64, info->n_classes);
+  g_autoptr (GString) all = g_string_new (NULL);
+
+  g_assert_cmpint (dyno_dataset_get_task (info), ==, DYNO_TASK_LABELS);
+  g_assert_cmpstr (got, ==, names);
+  g_assert_cmpuint (dyno_schema_count_labels (&info->schema), ==, info->n_classes);
+  g_assert_true (info->knows_values);
+  g_assert_false (dyno_dataset_has_classes (info));
+  for (guint64 i = 0; i < info->n_samples; i++)
+    {
+      const float *values = dyno_dataset_get_values (dataset, i);
+
+      g_string_append (all, i > 0 ? " " : "");
+      for (guint32 c = 0; c < info->n_classes; c++)
+        {
+          counts[c] += values[c] == 1;
+          g_string_append_c (all, isnan (values[c]) ? '?' : values[c] == 1 ? '1' : '0');
+        }
+    }
+  g_assert_cmpstr (all->str, ==, states);
+  for (guint32 c = 0; c < info->n_classes; c++)
+    g_assert_cmpuint (info->class_counts[c], ==, counts[c]);
+}
+
+typedef struct {
+  const char *name, *text;
+  DynoTask asked;
+  const char *labels, *states; /* of all samples; '?': not known */
+  gboolean guessed, doubted;
+} Way;
+
+/* Columns keep their order; names from lists are sorted. */
+static void
+test_notations (void)
+{
+  static const Way ways[] = {
+    { "flags.csv", "file,dog,cat,bird\n0.jpg,1,1,0\n1.jpg,0,0,0\n2.jpg,0,1,0\n", DYNO_TASK_AUTO,
+      "dog cat bird", "110 000 010", TRUE, FALSE },
+    { "points.csv", "file,dog,cat\n0.jpg,1.0,1.0\n1.jpg,0.0,1.0\n2.jpg,0,0\n", DYNO_TASK_AUTO,
+      "dog cat", "11 01 00", TRUE, FALSE },
+    { "onehot.csv", "file,dog,cat\n0.jpg,1,0\n1.jpg,0,1\n", DYNO_TASK_LABELS, "dog cat", "10 01",
+      FALSE, FALSE },
+    { "words.csv", "file,dog,cat\n0.jpg,True,False\n1.jpg,false,TRUE\n2.jpg,true,true\n",
+      DYNO_TASK_LABELS, "dog cat", "10 01 11", FALSE, FALSE },
+    /* CheXpert: other columns beside the labels, -1 and nothing for those that are not known */
+    { "chexpert.csv",
+      "Path,Sex,Age,Edema,Fracture\n0.jpg,Male,54,1.0,\n1.jpg,Female,60,-1.0,0.0\n2.jpg,Male,7,,1."
+      "0\n",
+      DYNO_TASK_LABELS, "Edema Fracture", "1? ?0 ?1", FALSE, FALSE },
+    { "bars.csv", "image,tags\n0.jpg,dog|cat\n1.jpg,cat\n2.jpg,\n3.jpg,dog\n4.jpg,cat | bird\n",
+      DYNO_TASK_AUTO, "bird cat dog", "011 010 000 001 110", TRUE, TRUE },
+    { "semicolons.csv", "image,labels\n0.jpg,10;9\n1.jpg,9\n2.jpg,10\n3.jpg,2;9\n4.jpg,2\n",
+      DYNO_TASK_AUTO, "2 9 10", "011 010 001 110 100", TRUE, TRUE },
+    { "commas.csv", "image,labels\n0.jpg,\"dog,cat\"\n1.jpg,cat\n", DYNO_TASK_LABELS, "cat dog",
+      "11 10", FALSE, FALSE },
+    /* Kaggle's Planet: blanks between the names */
+    { "blanks.csv",
+      "image_name,tags\n0.jpg,haze primary\n1.jpg,clear primary water\n2.jpg,haze\n"
+      "3.jpg,clear haze\n4.jpg,water\n",
+      DYNO_TASK_LABELS, "clear haze primary water", "0110 1011 0100 1100 0001", FALSE, FALSE },
+    /* names with blanks, which separate nothing */
+    { "names.csv", "image,labels\n0.jpg,golden retriever\n1.jpg,golden eagle\n2.jpg,sea eagle\n",
+      DYNO_TASK_LABELS, "golden eagle|golden retriever|sea eagle", "010 100 001", FALSE, FALSE },
+    { "python.csv", "image,labels\n0.jpg,\"['dog', 'cat']\"\n1.jpg,['cat']\n2.jpg,[]\n",
+      DYNO_TASK_LABELS, "cat dog", "11 10 00", FALSE, FALSE },
+    { "lists.jsonl",
+      "{\"file_name\":\"0.jpg\",\"labels\":[\"a|b\",\"c\"]}\n"
+      "{\"file_name\":\"1.jpg\",\"labels\":[]}\n"
+      "{\"file_name\":\"2.jpg\",\"labels\":[\"c\"]}\n",
+      DYNO_TASK_AUTO, "a|b c", "11 00 01", TRUE, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_autofree char *path = NULL, *folder = put_files (ways[i].name, ways[i].text, &path);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset = open_as (path, ways[i].asked, &error);
+      const DynoDatasetInfo *info;
+
+      g_assert_no_error (error);
+      info = dyno_dataset_get_info (dataset);
+      if (g_str_equal (ways[i].name, "names.csv"))
+        {
+          g_autofree char *names = g_strjoinv ("|", info->class_names);
+          g_assert_cmpstr (names, ==, ways[i].labels);
+        }
+      else
+        assert_labels (dataset, ways[i].labels, ways[i].states);
+      g_assert_cmpint (info->task_reason != NULL, ==, ways[i].guessed);
+      g_assert_cmpint (info->task_doubted, ==, ways[i].doubted);
+      test_folder_remove (folder);
+    }
+}
+
+/* The same lists are classes where another task is known, and one separator in a few names decides
+ * nothing. */
+static void
+test_no_labels (void)
+{
+  static const struct {
+    const char *text;
+    DynoTask asked, task;
+  } cases[] = {
+    { "image,tags\n0.jpg,dog|cat\n1.jpg,cat\n2.jpg,dog|cat\n3.jpg,dog\n", DYNO_TASK_CLASSES,
+      DYNO_TASK_CLASSES },
+    { "image,label\n0.jpg,a|b\n1.jpg,a|b\n2.jpg,c\n3.jpg,c\n", DYNO_TASK_AUTO, DYNO_TASK_CLASSES },
+    { "file,dog,cat\n0.jpg,1,1\n1.jpg,0,1\n", DYNO_TASK_VALUES, DYNO_TASK_VALUES },
+    { "file,dog,cat\n0.jpg,1,0\n1.jpg,0,1\n", DYNO_TASK_AUTO, DYNO_TASK_CLASSES },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = NULL, *folder = put_files ("m.csv", cases[i].text, &path);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset = open_as (path, cases[i].asked, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpint (dyno_dataset_get_task (dyno_dataset_get_info (dataset)), ==, cases[i].task);
+      test_folder_remove (folder);
+    }
+}
+
+static void
+test_refused (void)
+{
+  static const struct {
+    const char *text;
+    DynoTask asked;
+    const char *words;
+  } cases[] = {
+    { "file,dog,cat\n0.jpg,1,1\n1.jpg,0,1\n", DYNO_TASK_CLASSES, "data.task to labels" },
+    { "file,age,height\n0.jpg,20,1.7\n1.jpg,30,1.6\n", DYNO_TASK_LABELS,
+      "“m.csv” has no labels, which data.task=labels needs" },
+    { "0.jpg,1,1\n1.jpg,0,1\n", DYNO_TASK_LABELS, "a first line that names the columns" },
+    { "file,dog,cat\n0.jpg,1,0\n1.jpg,1,0\n", DYNO_TASK_LABELS,
+      "no label that some samples have and others have not" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = NULL, *folder = put_files ("m.csv", cases[i].text, &path);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset = open_as (path, cases[i].asked, &error);
+
+      g_assert_null (dataset);
+      if (!strstr (error->message, cases[i].words))
+        g_error ("%u: %s", i, error->message);
+      test_folder_remove (folder);
+    }
+  g_autoptr (GError) error = NULL;
+  g_assert_null (open_as ("builtin:shapes?samples=20", DYNO_TASK_LABELS, &error));
+  g_assert_nonnull (strstr (error->message, "does not list several labels"));
+}
+
+/* A sample of which nothing is known is listed with its line; the second file of a folder with parts
+ * may have its columns in another order. */
+static void
+test_rows_and_parts (void)
+{
+  g_autofree char *path = NULL,
+                  *folder =
+                      put_files ("m.csv", "file,dog,cat\n0.jpg,1,1\n1.jpg,,-1\n2.jpg,0,1\n", &path);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = open_as (path, DYNO_TASK_LABELS, &error);
+
+  g_assert_no_error (error);
+  assert_labels (dataset, "dog cat", "11 01");
+  g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[0], "3"));
+  test_folder_remove (folder);
+
+  g_autofree char *both = test_folder_new (), *train = g_build_filename (both, "train", NULL),
+                  *valid = g_build_filename (both, "valid", NULL);
+  g_assert_cmpint (g_mkdir (train, 0700) | g_mkdir (valid, 0700), ==, 0);
+  put_jpeg (train, "a.jpg", 10);
+  put_jpeg (train, "b.jpg", 20);
+  put_jpeg (valid, "c.jpg", 30);
+  put_text (train, "_classes.csv", "filename, dog, cat\na.jpg, 1, 1\nb.jpg, 0, 0\n");
+  put_text (valid, "_classes.csv", "filename, cat, owl, dog\nc.jpg, 0, 1, 1\n");
+  g_autoptr (DynoDataset) parts = open_as (both, DYNO_TASK_AUTO, &error);
+  g_assert_no_error (error);
+  assert_labels (parts, "dog cat owl", "110 000 101");
+  g_assert_true (dyno_dataset_get_info (parts)->has_split);
+  test_folder_remove (both);
+}
+
+/* Each part has its share of a rare label, and a sample is in one part only; the same holds for
+ * folds. */
+static void
+test_division (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (GString) text = g_string_new ("file,common,rare\n");
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 6; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u.jpg", i);
+      put_jpeg (folder, name, (guint8) (i * 20));
+    }
+  /* 20 of 200 samples are rare, half of them with the common label too. */
+  for (guint i = 0; i < 200; i++)
+    g_string_append_printf (text, "%u.jpg,%u,%u\n", i % 6, i % 2, i % 20 == 0 || i % 20 == 5);
+  path = test_write (folder, "m.csv", text->str, text->len);
+  g_autoptr (DynoDataset) dataset = open_as (path, DYNO_TASK_LABELS, &error);
+  g_assert_no_error (error);
+  for (guint fold = 0; fold <= 4; fold++)
+    {
+      g_autoptr (GArray) train = NULL, validation = NULL;
+      g_autofree guint8 *seen = g_new0 (guint8, 200);
+      guint rare = 0;
+
+      if (fold < 4)
+        dyno_dataset_split_fold (dataset, 4, fold, 7, &train, &validation);
+      else
+        dyno_dataset_split (dataset, 0.25, 7, &train, &validation);
+      g_assert_cmpuint (validation->len, ==, 50);
+      g_assert_cmpuint (train->len, ==, 150);
+      for (guint i = 0; i < 200; i++)
+        {
+          guint32 index = i < 50 ? g_array_index (validation, guint32, i)
+                                 : g_array_index (train, guint32, i - 50);
+          g_assert_false (seen[index]);
+          seen[index] = TRUE;
+          rare += i < 50 && dyno_dataset_get_values (dataset, index)[1] > 0;
+        }
+      g_assert_cmpuint (rare, ==, 5);
+    }
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/labels/notations", test_notations);
+  g_test_add_func ("/data/labels/other-tasks", test_no_labels);
+  g_test_add_func ("/data/labels/refused", test_refused);
+  g_test_add_func ("/data/labels/rows-and-parts", test_rows_and_parts);
+  g_test_add_func ("/data/labels/division", test_division);
+  return g_test_run ();
+}
