@@ -106,7 +106,7 @@ dyno_figures_add (DynoFigures *figures, guint slot, guint32 n_samples)
         add_values (figures, slot, row);
       else if (figures->is_labels)
         dyno_label_sums_add (&figures->labels, figures->outputs,
-                             dyno_readback_get_values (figures->readback, slot, row));
+                             dyno_readback_get_values (figures->readback, slot, row), NULL, NULL);
       else
         add_class (figures, slot, row);
     }
@@ -147,7 +147,7 @@ gather_labels (DynoLabelSums *labels, DynoComm *comm, GError **error)
           logits[k] = (float) all[2 * (i * n + k)];
           truth[k] = (float) all[2 * (i * n + k) + 1];
         }
-      dyno_label_sums_add (labels, logits, truth);
+      dyno_label_sums_add (labels, logits, truth, NULL, NULL);
     }
   return TRUE;
 }

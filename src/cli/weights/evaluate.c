@@ -38,7 +38,7 @@ print_worst_json (DynoJson *json, const Evaluation *e)
       dyno_json_uint (json, "index", one->index);
       dyno_json_double (json, "loss", one->loss);
       if (e->info->is_labels)
-        dyno_json_uint (json, "wrong_labels", one->truth);
+        dyno_json_uint (json, "wrong_labels", one->n_wrong);
       else if (!e->info->is_values)
         {
           g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
@@ -351,8 +351,8 @@ print_text (const Evaluation *e, double seconds)
         }
       if (e->info->is_labels)
         {
-          dyno_out_line ("worst: %s, %u of %u labels wrong (loss %.3f)", sample, one->truth,
-                         one->predicted, one->loss);
+          dyno_out_line ("worst: %s, %u of %u labels wrong (loss %.3f)", sample, one->n_wrong,
+                         one->n_known, one->loss);
           continue;
         }
       g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),

@@ -27,11 +27,13 @@ dyno_label_sums_reset (DynoLabelSums *sums)
   dyno_class_counts_reset (&sums->counts);
   g_array_set_size (sums->logits, 0);
   g_array_set_size (sums->truth, 0);
-  sums->n_samples = sums->n_exact = sums->n_known = sums->n_right = 0;
+  sums->n_samples = sums->n_exact = 0;
+  sums->shares = 0;
 }
 
 double
-dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *truth)
+dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *truth, guint32 *n_known,
+                     guint32 *n_wrong)
 {
   guint32 known = 0, right = 0;
   double loss = 0;
@@ -51,11 +53,15 @@ dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *trut
       loss += MAX (wrong, 0) + log1p (exp (-fabs (wrong)));
     }
   sums->n_samples++;
-  sums->n_known += known;
-  sums->n_right += right;
+  sums->shares += known > 0 ? (double) right / known : 1;
   sums->n_exact += known == right;
   g_array_append_vals (sums->logits, logits, sums->n);
   g_array_append_vals (sums->truth, truth, sums->n);
+  if (n_known)
+    {
+      *n_known = known;
+      *n_wrong = known - right;
+    }
   return loss / sums->n;
 }
 
@@ -114,6 +120,7 @@ dyno_label_sums_get_figures (const DynoLabelSums *sums, DynoLabelFigures *figure
   figures->precision_macro = means.precision;
   figures->recall_macro = means.recall;
   figures->f1_macro = means.f1;
-  figures->label_accuracy = share (sums->n_right, sums->n_known);
+  figures->label_accuracy =
+      sums->n_samples > 0 ? sums->shares / (double) sums->n_samples : (double) NAN;
   figures->exact_match = share (sums->n_exact, sums->n_samples);
 }

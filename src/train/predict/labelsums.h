@@ -16,9 +16,8 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n; /* labels */
   guint64 n_samples;
+  double shares;   /* sum over the samples of the share of their known labels that are right */
   guint64 n_exact; /* samples of which all known labels are right */
-  guint64 n_known; /* known labels of all samples */
-  guint64 n_right; /* of these, those that are right */
   DynoClassCounts counts;
   GArray *logits, *truth; /* float, (n_samples, n) */
 } DynoLabelSums;
@@ -27,9 +26,11 @@ void dyno_label_sums_init (DynoLabelSums *sums, guint32 n);
 void dyno_label_sums_clear (DynoLabelSums *sums);
 void dyno_label_sums_reset (DynoLabelSums *sums); /* drops all samples */
 
-/* Adds a sample with n logits and n truths: 1, 0 or NaN.  Returns its loss: the mean over all n
- * labels of the binary cross entropy of the known ones. */
-double dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *truth);
+/* Adds a sample with n logits and n truths: 1, 0 or NaN.  Returns its loss: the sum over its known
+ * labels of their binary cross entropy, over n.  *n_known (may be NULL) and *n_wrong are the numbers
+ * of its labels that are known, and of these that are wrong. */
+double dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *truth,
+                            guint32 *n_known, guint32 *n_wrong);
 
 /* The areas of a label; FALSE: they are undefined. */
 gboolean dyno_label_sums_get_areas (const DynoLabelSums *sums, guint32 label, double *roc_auc,
@@ -39,8 +40,9 @@ typedef struct {
   double mean_average_precision, roc_auc; /* means over the labels */
   double f1_micro, precision_micro, recall_micro;
   double f1_macro, precision_macro, recall_macro;
-  double label_accuracy; /* share of the known labels that are right */
-  double exact_match;    /* share of the samples of which all known labels are right */
+  double
+      label_accuracy; /* mean over the samples of the share of their known labels that are right */
+  double exact_match; /* share of the samples of which all known labels are right */
 } DynoLabelFigures;
 
 /* Sorts the samples once for each label. */

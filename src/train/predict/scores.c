@@ -179,7 +179,6 @@ dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction, co
 void
 dyno_scores_add_labels (DynoScores *scores, const DynoPrediction *prediction, const float *truth)
 {
-  guint64 known = scores->labels.n_known, right = scores->labels.n_right;
   DynoScored one = { .index = prediction->index };
 
   if (prediction->problem)
@@ -187,9 +186,8 @@ dyno_scores_add_labels (DynoScores *scores, const DynoPrediction *prediction, co
       scores->n_unreadable++;
       return;
     }
-  one.loss = dyno_label_sums_add (&scores->labels, prediction->logits, truth);
-  one.predicted = (guint32) (scores->labels.n_known - known);
-  one.truth = one.predicted - (guint32) (scores->labels.n_right - right);
+  one.loss =
+      dyno_label_sums_add (&scores->labels, prediction->logits, truth, &one.n_known, &one.n_wrong);
   add_sample (scores, &one, prediction->shares);
 }
 

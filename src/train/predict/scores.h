@@ -21,7 +21,8 @@ typedef struct {
   /* cross entropy, the mean over the labels of their binary cross entropy, or the mean squared error
    * of the values */
   double loss;
-  guint32 truth, predicted; /* of classes; with labels the numbers of wrong and of known ones */
+  guint32 truth, predicted; /* classes */
+  guint32 n_known, n_wrong; /* labels of the sample that are known, and of these that are wrong */
   float share;              /* probability of the predicted class */
 } DynoScored;
 
