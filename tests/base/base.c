@@ -175,7 +175,7 @@ test_atomic_write_replaces_whole (void)
   g_rmdir (folder);
 }
 
-/* The check creates nothing, and answers as far as it can be known without writing. */
+/* The check creates nothing, and reports only the errors that can be known without writing. */
 static void
 test_folder_may_be_writable (void)
 {
@@ -225,8 +225,8 @@ test_full_disk_keeps_the_old_file (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0); /* empty, so no temporary file is left */
 }
 
-/* A process that is killed while it writes leaves a file whose name cannot be that of a user's
- * file. */
+/* The temporary file of a process that was killed while it wrote is recognised by its name; a file
+ * of the user is not taken for one. */
 static void
 test_temporaries_have_a_prefix_of_their_own (void)
 {
@@ -554,7 +554,7 @@ be_nicer_and_back (gpointer unused)
   return GINT_TO_POINTER (before);
 }
 
-/* Only this thread is made nice, and for good: only root could raise its priority again. */
+/* Only this thread gets a lower priority, and keeps it, since only root could raise it again. */
 static void
 test_one_thread_is_nice (void)
 {

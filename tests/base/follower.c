@@ -59,7 +59,7 @@ test_replaced (void)
   expect (follower, NULL, FALSE);
 }
 
-/* While the file is gone no line comes, and no line of the file that replaces it is lost. */
+/* While the file is missing no line is returned; no line of the file that replaces it is lost. */
 static void
 test_cut_and_gone (void)
 {

@@ -4,7 +4,7 @@
 #include "jsonread.h"
 #include <string.h>
 
-/* Skips the document, whose memory ends with the text; returns the error message, or NULL. */
+/* Skips the document in memory that ends with the text; returns the error message, or NULL. */
 static char *
 skip_whole (const char *text)
 {

@@ -44,7 +44,7 @@ test_sizes_and_places (void)
 static void
 test_overflow (void)
 {
-  /* Overflows of the product over the axes, of that over the batch, and of the sum of two fields
+  /* The product of the axes overflows, or its product with the batch size, or the sum of two fields
    * that each just fit. */
   const struct {
     guint32 height, width, channels, n_values, batch;
