@@ -175,8 +175,8 @@ class Data(Case):
         self.run_it('inspect', TINY, '--preview', self.path('none.png'), '--set', 'augment.time_mask=0.5', expect=3)
 
     def test_inspect_of_masks(self):
-        """inspect counts the pixels of each class; that a folder holds images and masks is a guess,
-        which data.task overrides."""
+        """inspect counts the pixels of each class; it guesses that a folder holds images and masks,
+        and data.task overrides the guess."""
         def png(name, width, height, pixels):
             def chunk(kind, data):
                 return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')

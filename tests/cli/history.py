@@ -231,7 +231,7 @@ class History(Case):
         self.runs()
         os.mkdir(self.path('tuned'))
         open(self.path('tuned/trials.csv'), 'w').close()
-        # Last seen at a time in the future that no clock has reached.
+        # The search was last seen at a time in the future, which no clock has reached.
         with contextlib.closing(sqlite3.connect(self.file())) as file, file:
             file.execute("INSERT INTO searches (id, model, settings, begin_us, seen_us, state, folder) VALUES (1, 'mlp', '', 1, ?, 'running', ?)",
                          (1 << 60, self.path('tuned').encode()))

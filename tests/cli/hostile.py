@@ -69,8 +69,8 @@ class Hostile(Case):
         self.ends('runs', 'compare', '1', '2')
 
     def fill(self, file, table, values, row=None, keys=()):
-        """Inserts a row for each value, with the value in all columns; or, with a given row, in one
-        of the keys at a time."""
+        """Inserts a row for each value, with the value in all columns; or, for each value and each
+        of the keys, a copy of the given row with the value in the column of that key."""
         columns = [found[1] for found in file.execute(f'PRAGMA table_info({table})')]
         for number, value in enumerate(values, 1):
             for key in keys or [None]:

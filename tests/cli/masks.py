@@ -206,8 +206,8 @@ class Masks(Case):
             (), ('loss.focal=2',), ('loss.dice=1',), ('loss.focal=2', 'loss.dice=0.5')))
         self.assertLess(focal[0], 0.8 * plain[0])
         self.assertTrue(0 < dice[0] < 1, dice)
-        # With the same weights and samples, the loss with half of each is the mean of the two
-        # losses.
+        # With the same weights and samples, a loss that is half focal and half Dice is the mean of
+        # the two losses.
         self.assertAlmostEqual(half[0], (focal[0] + dice[0]) / 2, 5)
         # Validation measures the plain loss.
         for one in focal, dice, half:
@@ -235,8 +235,8 @@ class Masks(Case):
         self.assertIn('file', refused('predict', '--run', 'run', '--data', 'data/images', '--masks', 'file', expect=7))
 
     def test_masks_have_the_size_of_their_images(self):
-        """Where bars cross the whole picture, the predicted mask crosses it too, except where the
-        picture was cropped."""
+        """A mask has the size of its picture: the network's mask is scaled to it, and pixels that
+        were cropped are ignored."""
         self.names()
         self.train(*LEARNS, '--epochs', '6', '--out', 'run')
         sizes = {'wide': (80, 40), 'tall': (33, 90), 'small': (16, 16), 'same': (SIZE, SIZE)}
@@ -258,8 +258,8 @@ class Masks(Case):
             left, top = (width - side) / 2, (height - side) / 2
             for y in range(height):
                 for x in range(width):
-                    # The mask is exact to the last pixel where one side is a multiple of the other,
-                    # so for all but the odd sizes.
+                    # Each pixel has the class of the network's pixel at its centre; on the border
+                    # of two pixels, the first one's.
                     at = (x + 0.5 - left) * SIZE / side, (y + 0.5 - top) * SIZE / side
                     if min(at) <= 0 or max(at) > SIZE:
                         self.assertEqual(rows[y][x], IGNORED, (name, x, y))

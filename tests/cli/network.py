@@ -56,7 +56,7 @@ COPIES = [
     ('Add sum2 v,l w', {}),
     # operations on other axes than the channels
     ('Mul columns w,columns.weight x', {}), ('Concat joined x,l y', {'axis': 2}), ('Slice cut y,one,three,last z', {}),
-    # no old axis ends where a new one begins
+    # a reshape whose old and new axes have no boundary in common
     ('Reshape r9 z,odd za', {}), ('MatMul m4 za,odd.weight zb', {}), ('Reshape r10 zb,image2 zc', {}),
     # flattened with channels last
     ('Transpose t6 zc zd', {'perm': [0, 2, 3, 1]}), ('Flatten flat zd ze', {'axis': 1}),
@@ -285,7 +285,8 @@ class Network(Case):
             file.write(write('Model', model))
 
     def test_weights_that_an_exporter_has_merged(self):
-        # Equal weights are either Identity nodes of one weight, or one weight that two nodes read.
+        # The file has equal weights only once: Identity nodes copy the weight, or two nodes read
+        # it.
         nodes = [('Identity - beta second.beta', {}), ('Identity - second.beta third.beta', {}),
                  ('Conv conv x,weight a', {}), ('Add - a,beta b', {}), ('Tanh - b c', {}), ('Add - c,beta d', {}),
                  ('Mul - d,second.beta e', {}), ('Tanh - e f', {}), ('Mul - f,third.beta g', {}),

@@ -71,7 +71,7 @@ class Tune(Case):
         self.assertIn('each of 2 ranks', ' '.join(best['reasons']))
         # The history has only rates of one process.
         self.assertEqual(self.lines('runs', '--searches', '--json'), [])
-        # A search resumes with its number of ranks, and not as a search for one rank.
+        # A search is resumed with its own number of ranks, and refused with one rank.
         words = self.run_it('tune', *self.TUNE[1:], '--resume', 'two', expect=2).stderr.decode()
         self.assertIn('its ranks differs', words)
         again, = self.events(self.tune('tune', '--resume', 'two', '--out', 'more'), 'best')

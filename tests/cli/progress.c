@@ -3,7 +3,7 @@
 #include "progress.h"
 #include <math.h>
 
-/* Makes the next line due, whatever the clock is. */
+/* Makes the next line due, whatever time it is. */
 static void
 make_due (DynoProgress *progress)
 {
@@ -24,7 +24,8 @@ print_latest (void)
   dyno_progress_show (&progress, "compiling", 0, "2 of 3");
 }
 
-/* A line that does not change for long states since when; the next line is new, and does not. */
+/* A line that has not changed for long is printed again with its duration; the next line is new and
+ * has none. */
 static void
 test_lines_say_how_long_they_stand (void)
 {

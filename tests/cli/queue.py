@@ -117,9 +117,10 @@ class Queue(Case):
         self.add('--epochs', LONG, '--out', 'long')
         self.start()
         self.follow('epoch')
-        self.process.kill()  # the run is signalled at the death of the queue, saves and ends
+        self.process.kill()  # the run gets a signal when its queue's process dies, saves and ends
         self.process.wait()
-        # The run holds the other reference to the write end of this pipe.
+        # The reading ends with the run, which holds the other reference to the write end of the
+        # pipe.
         self.process.stdout.read()
         run, = self.lines('runs', '--json')
         self.assertEqual(run['state'], 'stopped')

@@ -100,8 +100,8 @@ class Folder(Runs):
         self.assertNotIn('as asked', words)
         self.assertNotIn('as asked', self.run_it('runs').stdout.decode())
         self.assertIn('finished', self.run_it('watch', '--once', 'run').stdout.decode())
-        # A limit of at least the steps of the epochs is no early stop; without a folder there is
-        # nothing to resume.
+        # A run whose limit is not below the steps of its epochs does not stop early; without a
+        # folder there is nothing to resume.
         for steps, ends in ('9', 'done: 9 steps'), ('10', 'done: 10 steps'), ('8', 'stopped after 8 of 9 steps as asked'):
             said = self.train('--epochs', '1', '--steps', steps, '--no-out')
             words = said.stdout.decode() + said.stderr.decode()
@@ -177,8 +177,8 @@ class Refused(Runs):
         self.run_it('train', '--resume', 'run', '--steps', '3')
 
     def test_without_a_checkpoint_it_says_what_the_folder_is(self):
-        """The error describes the folder: of a run that was killed before its first checkpoint,
-        another folder, or none."""
+        """The error distinguishes the folder of a run that was killed before its first checkpoint,
+        another folder, and one that does not exist."""
         process = self.start('--out', 'run', '--set', 'batch_size=1', '--data', 'builtin:shapes?size=16&samples=100000&classes=4')
         process.kill()
         process.communicate()

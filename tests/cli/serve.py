@@ -235,8 +235,8 @@ class Serve(Case):
         server.stop()
 
     def test_full_queue(self):
-        """The queue has one place, which a request takes that waits for a batch; the next request
-        is refused, and may be repeated."""
+        """The queue has one place: while a request in it waits for a batch, the next request is
+        refused, and may be repeated."""
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--queue', '1', '--max-delay-us', '10000000')
         pixel = {'inputs': [{'name': 'input', 'datatype': 'UINT8', 'shape': [1, 1, 1, 3], 'data': [1, 2, 3]}]}
         first = http.client.HTTPConnection('127.0.0.1', server.port, timeout=WAIT_S)
@@ -246,7 +246,7 @@ class Serve(Case):
         status, headers, data = server.ask('/v2/models/demo/infer', json.dumps(pixel))
         self.assertEqual((status, headers['Retry-After']), (503, '1'), data)
         self.assertIn('queue is full', json.loads(data)['error'])
-        # The end does not wait for the batching delay, and answers all accepted requests.
+        # Stopping does not wait for the batching delay, and all accepted requests are answered.
         self.assertIn('every request answered', server.stop())
         answer = first.getresponse()
         self.assertEqual((answer.status, len(json.loads(answer.read())['outputs'][0]['data'])), (200, 4))

@@ -401,7 +401,7 @@ class Signals(Case):
 
         process, clock = self.hold(terminate)
         terminate(process)
-        self.assertEqual(clock.read(1), b'\0')  # the handler has run for it
+        self.assertEqual(clock.read(1), b'\0')  # the handler has run for the second signal
         os.unlink(self.path('hold'))
         words, _ = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 143)
@@ -425,7 +425,7 @@ class Signals(Case):
         process, _ = self.hold(press, stdin=end, preexec_fn=take_terminal)
         os.close(end)
         press(process)
-        words, _ = process.communicate(timeout=120)  # otherwise it would go on saving
+        words, _ = process.communicate(timeout=120)  # after only one request it would go on saving
         self.assertEqual(process.returncode, 130)
         self.assertIn(b'ended at once', words)
 
@@ -516,8 +516,8 @@ class Tune(Case):
         self.assertTrue(best['reasons'])
         proofs = [t['settings'] for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
         same = [s for s in proofs if {**s, 'lr': 0} == {**best['settings'], 'lr': 0}]
-        # A search without a time limit, or on an unsteady machine, is not proven; the tests have
-        # both.
+        # A search without a time limit, or on an unsteady machine, is not proven; both occur in the
+        # tests.
         self.assertTrue(not best['proven'] or len(same) >= 2, proofs)
         doubts = [r for r in best['reasons'] if r.startswith('Not proven')]
         self.assertEqual(bool(doubts), not best['proven'])

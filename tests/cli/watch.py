@@ -81,9 +81,10 @@ class Watch(Case):
         return name
 
     def in_terminal(self, width, height, *arguments, keys=b'q', until='q: quit', act=None, later=None, term='xterm'):
-        """Returns the output until a text appears (and, after act, until another text, or until the
-        end that a function finds in the newer output), the output after that, and how the program
-        ended."""
+        """Runs dynoctl until its output has the text `until`; act, if given, is called then, and
+        the output continues to the text `later`, or to the end that the function `later` finds in
+        the newer output.  Then sends the keys.  Returns the output up to there, the output after
+        that, and how the program ended."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', height, width, 0, 0))
         before = termios.tcgetattr(slave)
