@@ -12,7 +12,8 @@ typedef struct {
   DynoCommFate fate;
   char *failure;    /* the reason for which all ranks fail; NULL: none */
   DynoComm **ranks; /* NULL: the rank has left */
-  /* Guint64 number -> Slot, of jobs that were begun and that some rank has not yet waited for. */
+  /* Maps the number of a job (guint64) to its Slot, for jobs that were begun and that some rank has
+   * not yet waited for. */
   GHashTable *slots;
 } Group;
 

@@ -13,8 +13,8 @@ DynoComm **comm_test_new (guint size);
 /* The same with all ranks on one host. */
 DynoComm **comm_test_new_local (guint size);
 
-/* Does what happens when a rank's process is killed: nothing more.  Requests of the others fail
- * with PEER. */
+/* Simulates a killed process: the rank does nothing more, and requests of the other ranks fail with
+ * PEER. */
 void comm_test_die (DynoComm *comm);
 
 /* The number of jobs that the rank has begun; may be called from any thread. */

@@ -352,7 +352,7 @@ compare (DynoComm *comm, gpointer data)
         continue;
       g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_DIFFERS);
       g_assert_nonnull (strstr (error->message, expected[i]));
-      /* The comparison after this one is complete. */
+      /* This does not affect the next comparison. */
       dyno_comm_abort (comm, "one rank says so once more");
     }
 }
@@ -428,8 +428,8 @@ test_no_module (void)
   g_assert_nonnull (strstr (error->message, "dyno-mpi.so is not installed"));
 }
 
-/* Each rank receives the descriptors of the others, and none of itself; data: the rank that has
- * none, or RANKS. */
+/* Each rank receives the descriptors of all others, but not its own; data: the rank that has no
+ * descriptor, or RANKS. */
 static void
 pass_descriptors (DynoComm *comm, gpointer data)
 {

@@ -128,7 +128,7 @@ others (DynoComm *comm)
   g_assert_nonnull (strstr (error->message, "has batch = 64 where rank 0 on "));
 }
 
-/* Sums until the communicator fails, which rank 1 causes as `how` names. */
+/* Sums until the communicator fails; rank 1 causes the failure, in the way that `how` names. */
 static void
 lose (DynoComm *comm, const char *how)
 {
@@ -136,7 +136,8 @@ lose (DynoComm *comm, const char *how)
   float value[5000] = { 1 };
   guint step = 0;
 
-  /* mpirun ends all ranks when one has died; the second that it gives them is for their reports. */
+  /* When a rank has died, mpirun sends SIGTERM to the others and kills them a second later; they
+   * report the failure within this second. */
   signal (SIGTERM, SIG_IGN);
   while (dyno_comm_sum (comm, value, G_N_ELEMENTS (value), DYNO_COMM_FLOAT32, &error))
     {
@@ -154,7 +155,7 @@ lose (DynoComm *comm, const char *how)
     fprintf (stderr, "LOST %s\n", error->message);
 }
 
-/* All ranks fail, each on its own; one of them is the speaker, and has to report it. */
+/* All ranks fail independently; one of them is the speaker, which reports the failure. */
 static void
 fail_alike (DynoComm *comm)
 {
@@ -199,8 +200,8 @@ is_asleep (guint64 process)
   return asleep;
 }
 
-/* Rank 0 waits for rank 1, which joins after it has seen rank 0 asleep this often; a busy wait
- * never sleeps. */
+/* Rank 0 waits for rank 1, which joins after it has seen rank 0 asleep 20 times; a busy wait never
+ * sleeps. */
 static void
 wait_idle (DynoComm *comm)
 {
