@@ -202,7 +202,7 @@ test_truncated_and_damaged_tar (void)
   test_folder_remove (folder);
 }
 
-/* Forged sizes: in base 256 above 2^63, and of pax. */
+/* A forged size of 2^55 - 1 bytes, in base 256. */
 static void
 test_huge_sizes_of_tar_allocate_nothing (void)
 {
@@ -252,7 +252,7 @@ test_damaged_members_of_zip_are_listed (void)
 
   test_zip_init (&zip);
   at = test_zip_add (&zip, "a/0.jpg", TRUE, FALSE, "", 0);
-  set_le (&zip, at + 20, 4, 0); /* the first member to be read, into memory that was never grown */
+  set_le (&zip, at + 20, 4, 0); /* this member is read first, into a buffer that was never grown */
   test_zip_add (&zip, "a/1.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
   test_zip_add (&zip, "b/2.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
   test_zip_add (&zip, "b\\back.jpg", FALSE, FALSE, jpeg->data, jpeg->len);

@@ -139,7 +139,7 @@ test_packed_set_keeps_angles_and_heads (void)
       dyno_dataset_convert (dataset, path, 0, NULL, NULL, NULL, NULL, &converted, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (converted.n_written, ==, 4);
-  /* only the heads, not the frames from which they are cropped */
+  /* only the heads are stored, not the frames from which they are cropped */
   g_assert_cmpuint (converted.n_copied, ==, 0);
   g_autoptr (DynoDataset) again = test_open (path);
   g_assert_cmpuint (dyno_dataset_get_info (again)->n_samples, ==, 4);

@@ -289,8 +289,8 @@ assert_same (DynoDataset *a, DynoDataset *b)
       g_free (bytes[k][x->schema.fields[f].role]);
 }
 
-/* Pieces of JPEG files are stored with the whole file, others are cropped: each sample is the same,
- * whichever kind was decoded before it into the same buffer. */
+/* Pieces of JPEG files are stored with the whole file, pieces of other files are cropped: each
+ * sample is the same, whichever kind was decoded before it into the same buffer. */
 static void
 test_pieces_of_both_kinds_are_the_same_after (void)
 {
@@ -406,7 +406,7 @@ test_arrays_are_the_same_to_the_bit (void)
   guint8 bytes[6 * 3 * 5 * 7 * 8];
 
   for (guint i = 0; i < sizeof bytes; i++)
-    bytes[i] = (guint8) (i * 37 % 61); /* finite as floats of any size */
+    bytes[i] = (guint8) (i * 37 % 61); /* every float of these bytes is finite, whatever its size */
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint sequences = 0; sequences < 2; sequences++)
       {
@@ -492,7 +492,7 @@ put_shard (const char *folder, const char *description, const char *type, guint6
       g_autofree char *name = g_strdup_printf ("%u.npy", i), *text = g_strdup_printf ("%u.json", i),
                       *json = g_strdup_printf ("{\"label\": \"%u\"%s, \"source_index\": %u}", i,
                                                i == 0 ? description : "", i);
-      /* of 8 bytes each where the type has that size */
+      /* room for 16 items of 8 bytes, if the type has that size */
       const float numbers[32] = { 1, 2, 3, 4, 5, 6, last, last };
 
       g_assert_cmpuint (steps * 2, <=, G_N_ELEMENTS (numbers) / 2);

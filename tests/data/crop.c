@@ -120,8 +120,8 @@ test_moments (void)
 
 /* --- pixels ----------------------------------------------------------------------------------- */
 
-/* torchvision's method: crop, then resize with antialiasing, by a triangle filter with the width of
- * the scale, which ends at the crop. */
+/* torchvision's method: crop, then resize with antialiasing, by a triangle filter as wide as the
+ * scale, which does not reach outside of the crop. */
 static double
 weigh_axis (double *weights, gint32 box, guint32 outputs, guint32 at)
 {

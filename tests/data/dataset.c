@@ -380,7 +380,8 @@ test_split_gives_minorities_one_to_validate (void)
       g_assert_cmpuint (in_validation[c], >=, counts[c] > 1);
       g_assert_cmpuint (in_train[c] + in_validation[c], ==, counts[c]);
     }
-  /* The other classes compensate for these samples, so the total is the requested share. */
+  /* The large classes compensate for the validation samples of the small ones, so the total is the
+   * requested share. */
   g_assert_cmpuint (validation->len, ==, 100);
 }
 

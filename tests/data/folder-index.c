@@ -317,7 +317,7 @@ test_numbers_out_of_range_are_not_believed (void)
   make_index (folder, &params);
   path = find_index ();
   g_assert_true (g_file_get_contents (path, &whole, &size, NULL));
-  /* at the start any of them, then each of them in turn */
+  /* near the start every value, then one of the values at each place in turn */
   for (gsize at = 40; at + 4 <= size - 48; at += 4)
     for (guint v = at < 80 ? 0 : at / 4 % 5; v < (at < 80 ? 5 : at / 4 % 5 + 1); v++)
       {

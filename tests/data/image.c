@@ -259,8 +259,9 @@ make_turned (guint orientation, gboolean big, guint entries_before)
   return file;
 }
 
-/* The stored quarter (0: top left, 1: top right, 2, 3) that is shown at top left, top right, bottom
- * left, bottom right; EXIF 2.3, 4.6.4 defines where row 0 and column 0 are seen. */
+/* The stored quarter (0: top left, 1: top right, 2: bottom left, 3: bottom right) that is shown at
+ * top left, top right, bottom left, bottom right; EXIF 2.3, 4.6.4 defines where row 0 and column 0
+ * are seen. */
 static void
 test_exif_orientation (void)
 {
@@ -526,10 +527,10 @@ test_damaged_orientation_says_nothing (void)
   assert_orientation (make_png (wrong, NULL, FALSE), 1);
   assert_orientation (make_png (NULL, none, FALSE), 1);
   assert_orientation (make_webp (wrong, none), 1);
-  far->data[4] = 0x7f; /* its directory has another offset */
+  far->data[4] = 0x7f; /* the offset of its directory is past the end */
   assert_orientation (make_png (far, NULL, FALSE), 1);
   assert_orientation (make_webp (far, NULL), 1);
-  /* After the pixels, where it is not searched for. */
+  /* EXIF after the pixels is not searched for. */
   assert_orientation (make_png (exif, NULL, TRUE), 1);
   for (guint size = 0; size < exif->len; size++)
     {
@@ -649,8 +650,8 @@ test_bombs_are_refused_flat (void)
   g_assert_cmpint (peak_kilobytes () - before, <, 4096);
 }
 
-/* 120 million pixels and sides of 32768 are accepted, one more of either is not, whatever the
- * other. */
+/* An image may have exactly 120 million pixels, and a side of exactly 32768; an image that exceeds
+ * either limit is refused. */
 static void
 test_limits_are_exact (void)
 {
@@ -784,7 +785,7 @@ test_resize_matches_definition (void)
       check_definition (sizes[s], channels);
 }
 
-/* Makes weights of count taps, as they are for an axis. */
+/* Makes `count` random weights with the sum that the weights of an axis have. */
 static void
 make_weights (gint16 *weights, guint32 count, guint32 max_taps)
 {

@@ -227,7 +227,8 @@ test_refused_samples_are_counted (void)
   test_folder_remove (folder);
 }
 
-/* A class may be called train, or contain the word; a part without class folders is none. */
+/* A class may be named train, or contain this word; a folder named like a part is no part without
+ * class folders in it. */
 static void
 test_names_of_classes_are_no_parts (void)
 {

@@ -460,8 +460,8 @@ wait_in_its_place (guint64 index)
   g_mutex_unlock (&odd.mutex);
 }
 
-/* A replacement worker that gets stuck is replaced too, even if its rows are filled by the late
- * worker after all: no other worker would do the rest. */
+/* A replacement worker that gets stuck is replaced too, even if the late worker has filled its
+ * rows: otherwise no worker would fill the remaining rows. */
 static void
 test_stuck_with_rows_of_another_is_replaced (void)
 {
@@ -514,8 +514,9 @@ wait_for_rows (DynoLoader *loader, guint64 count)
     dyno_loader_get_stats (loader, &stats);
 }
 
-/* One worker is decoding the first rows when a new epoch begins, and ends while another worker
- * decodes the same rows of the new epoch, which the first must not fill with the old samples. */
+/* One worker is still decoding the first rows when a new epoch begins, and ends while another
+ * worker decodes the same rows of the new epoch: the first worker must not fill these rows with the
+ * old samples. */
 static void
 test_worker_of_an_old_epoch_touches_nothing (void)
 {
@@ -590,7 +591,7 @@ test_time_without_the_process_is_no_waiting (void)
   g_assert_cmpint (all_us, <, HOUR_US);
 }
 
-/* This clock advances only with each sample. */
+/* A clock that advances by 5 ms with each decoded sample. */
 static gint64
 sample_clock (void)
 {
@@ -598,7 +599,8 @@ sample_clock (void)
   return g_atomic_int_get (&odd.decodes) * G_GINT64_CONSTANT (5000);
 }
 
-/* Returns once a waiting consumer has read the clock again, before a round and after it. */
+/* Returns once a waiting consumer has completed a round of its wait, before and after which it
+ * reads the clock. */
 static void
 take_a_round (guint64 index)
 {

@@ -30,8 +30,8 @@ typedef struct {
   void (*on_decode) (guint64 index); /* called by the thread that decodes; may be NULL */
 } Odd;
 
-/* There is one such data set at a time, to be reset first.  Samples are 64 x odd_height bytes;
- * sample i has class i, and its pixels contain i after their first bytes. */
+/* The only such data set; odd_reset resets it before it is opened.  Samples are 64 x odd_height
+ * bytes; sample i has class i, and its pixels contain i after their first bytes. */
 extern Odd odd;
 
 /* 200: two samples make a task, and are decoded into a buffer.  600: one sample does, and is

@@ -144,7 +144,7 @@ test_new_epoch_drops_old (void)
     }
 }
 
-static gint changes_begin; /* number of samples that were decoded before */
+static gint changes_begin; /* number of samples that are decoded before the changes begin */
 
 /* Makes sixty changes during the first 600 samples. */
 static gpointer
@@ -271,8 +271,8 @@ test_runs_ahead_by_the_prefetch (void)
     }
 }
 
-/* The largest number of rows in a task, in the epoch after one whose samples took at least this
- * long; 0: the samples are made to count as instantaneous. */
+/* Returns the largest number of rows in a task of the second epoch, if the samples of the first
+ * epoch took at least sleep_us; 0: they count as instantaneous. */
 static guint32
 count_most_rows (guint sleep_us)
 {

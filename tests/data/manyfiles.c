@@ -27,7 +27,7 @@ static struct {
    * queried. */
   GCancellable *cancellable;
   guint looks, cancel_at;
-  DIR *dir; /* the one that is being read */
+  DIR *dir; /* the folder that is being read */
   guint given;
 } many;
 
@@ -134,8 +134,9 @@ open_sequences (const char *path, GCancellable *cancellable, GError **error)
   return dyno_dataset_open_unlabelled (paths, &wanted, NULL, NULL, NULL, cancellable, error);
 }
 
-/* Cancels at a later look each time, until the opening completes: each time the opening ends there,
- * in any of its stages.  Returns the number of cancellations. */
+/* Opens the data set repeatedly, and cancels at a later look each time, until an opening completes:
+ * each cancelled opening ends soon after its look, in any stage.  Returns the number of
+ * cancellations. */
 static guint
 cancel_everywhere (Opener opener, const char *path, const char *ending, unsigned char type)
 {

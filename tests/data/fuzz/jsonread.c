@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON reader: values are read by their type, or skipped, with the same outcome; no byte past
- * the text is read, and strings are UTF-8 without zeros. */
+/* The JSON reader: reading values by their type and skipping them have the same outcome; no byte
+ * past the text is read, and strings are UTF-8 without zeros. */
 #include "jsonread.h"
 #include <string.h>
 
