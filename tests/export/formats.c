@@ -646,7 +646,7 @@ test_measured_reads_back (void)
   g_rmdir (folder);
 }
 
-/* The statements of a search on its choice are in the JSON, which is still a settings file. */
+/* The reasons of a search for its choice are in the JSON, which is still a settings file. */
 static void
 test_json_of_a_search (void)
 {

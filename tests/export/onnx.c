@@ -51,7 +51,7 @@ make_values (Made *made, DynoGraph *graph, const DynoBatchField *field, guint32 
   made->model = (DynoSavedModel){ .info = &made->info, .graph = graph, .values = made->values };
 }
 
-/* Attributes other than 0; a dilation of 0 means 1. */
+/* Appends all attributes other than 0; a dilation of 0 means 1. */
 static void
 describe_attributes (GString *text, const DynoNode *node)
 {
@@ -196,8 +196,8 @@ test_models (void)
   "in x N,4,8,8;Transpose - x t perm=0,2,3,1;" body ";i mid 1,2;ReduceMean gap h,mid p keepdims" \
   "=0;w onnx::MatMul_9 4,3;MatMul /head p,onnx::MatMul_9 q;w bare 3;Add /bias bare,q y;out y N,3"
 
-/* Two heads of 8 channels: the shape and the axis order that give queries, keys and values, their
- * form, the transposition of the keys, and that of the output. */
+/* Attention of two heads of 8 channels: `shape` and `perm` give queries, keys and values, which are
+ * then reshaped to `form`; `turn` transposes the keys, and `back` transposes the output. */
 #define ATTENTION(shape, perm, form, turn, back)                                                  \
   TOKENS ("w m 4,48;MatMul p t,m u;i s " shape ";Reshape - u,s us;Transpose - us ut perm=" perm   \
           ";i k0 0;i k1 1;i k2 2;Gather - ut,k0 qa;Gather - ut,k1 ka;Gather - ut,k2 va;i f " form \
@@ -424,7 +424,7 @@ test_copies (void)
             "Reshape - b,u c;w pos 1,4,16,4;Add sum c,pos e;i k 0,2,2,4,4,4;Reshape - e,k f;"
             "Transpose - f g perm=0,5,1,3,2,4;i j 0,4,8,8;Reshape - g,j l;MaxPool z l h "
             "kernel_shape=2,2 strides=2,2"),
-    /* no axis ends where a part does */
+    /* a reshape whose old and new axes have no boundary in common */
     AROUND ("w k 6,4,3,3;Conv c x,k a strides=2,2 pads=1,1,1,1;i u 0,8,12;Reshape - a,u b;"
             "w m 12,12;MatMul p b,m d;i s 0,6,4,4;Reshape - d,s e;w j 4,6,1,1;Conv - e,j h"),
   };

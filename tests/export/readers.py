@@ -200,7 +200,8 @@ class Settings:
         if not match:
             return
         size, samples, self.classes = map(int, match.groups())
-        # Each class gives its share, and the rounding remainder goes to the next one.
+        # Each class gives its share to the validation; the rounding remainder is carried to the
+        # next class.
         due, taken = 0, 0
         for i in range(self.classes if self.data_val_split > 0 else 0):
             count = samples // self.classes

@@ -179,8 +179,7 @@ add_numerics (DynoTuneResult *r)
   n->text = text ("n");
 }
 
-/* The reasons end with the sentences that the result also has as values, as those of a search
- * do. */
+/* As in a search, the last reasons are the texts that the result has as separate members too. */
 static void
 add_words (DynoTuneResult *r)
 {

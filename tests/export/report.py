@@ -122,7 +122,8 @@ class Report(unittest.TestCase):
             self.assertEqual(next(sections(root)['Before and after'].iter(NS + 'em'), None) is None, kind == 'noise')
 
     def test_the_best_that_is_the_fastest_is_told_once(self):
-        """The learning rate follows the batch, and does not make the settings different ones."""
+        """Settings that differ only in the learning rate, which follows the batch, count as the
+        same."""
         for kind, bars in (('whole', 4), ('kept', 3)):
             classes = [e.get('class') for e in page(kind).iter(NS + 'div')]
             self.assertEqual(len([c for c in classes if c and c.startswith('bar ')]), bars)

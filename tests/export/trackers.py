@@ -236,7 +236,7 @@ class Trackers(unittest.TestCase):
         self.assertEqual([int(line.split(' ')[2]) for line in (meta.parent / 'metrics/step/loss').read_text().splitlines()],
                          [int(row['step']) for row in rows])
         self.assertEqual(len((meta.parent / 'metrics/epoch/val_loss').read_text().splitlines()), 2)
-        # as a killed run leaves them: of steps after those at which it is resumed
+        # values of steps after the one at which the run is resumed, as a killed run leaves them
         with sqlite3.connect(self.folder / 'trackio' / 'dyno.db') as db:
             db.execute("INSERT INTO metrics (timestamp, run_name, step, metrics) VALUES ('2030-01-01T00:00:00+00:00', 'live', 999, '{}')")
         with (meta.parent / 'metrics/step/loss').open('a') as file:
