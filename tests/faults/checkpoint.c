@@ -249,8 +249,8 @@ test_killed (gconstpointer data)
   case_clear (&c);
 }
 
-/* Whether the bytes are on disk when the file gets its name only because of the at-th listed
- * call. */
+/* Whether the at-th listed call is needed for the bytes to be on disk before the file gets its
+ * name. */
 static gboolean
 is_needed (const char *list, guint at, const char *path)
 {
@@ -312,7 +312,8 @@ test_failing (gconstpointer data)
           g_assert_cmpuint (version_of (&c, c.path), ==, 3);
         }
       g_assert_cmpuint (failures, >=, 4); /* open, write, fsync, rename */
-      /* the previous file is removed when the new one is complete: only the last rename */
+      /* the previous file is removed once the new one is complete: only the last rename can fail
+       * later */
       g_assert_cmpuint (lost, <=, 1);
     }
   /* A call that removes a temporary file may fail as well: the next start removes it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs on a device that fails, through the layer of tests/layer: lost, hanging, out of memory, with
- * little of everything.
+/* Runs on a device that fails, through the layer of tests/layer: lost, hanging, out of memory, or
+ * with low limits.
  *
  * A fault is injected at the N-th call for N = 1, 2, ...  To save time, from the sixth call on only
- * some in the middle are tested, since these calls are equal steps; then the last ones. */
+ * some calls are tested, since they belong to equal steps, and then all of the last ones. */
 #include "../train/train-test.h"
 #include "checkpoint.h"
 #include "engine.h"
@@ -190,8 +190,8 @@ test_second_loss (gconstpointer word)
   g_auto (Trial) trial = { 0 };
   const int code = g_str_equal (word, "hang") ? DYNO_GPU_ERROR_TIMEOUT : DYNO_GPU_ERROR_DEVICE_LOST;
 
-  /* In the third epoch, after the first part has saved a checkpoint, and early enough for the
-   * second part to reach it. */
+  /* The device is lost in the third epoch, after the first part has saved a checkpoint, and early
+   * enough for the second part to reach the same call. */
   fault ("%s=%" G_GUINT64_FORMAT ",devices=2", (const char *) word, all * 9 / 20);
   trial_run_with (&trial, 6, wait_for_checkpoint);
   g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
@@ -453,8 +453,8 @@ test_small_device (void)
   set_faults ("");
 }
 
-/* Late uploads in a queue of their own, and late computing: the waits between them give the same
- * losses. */
+/* With uploads in a queue of their own, either these or the computing are as late as the waits
+ * between the queues allow: the losses are the same. */
 static void
 test_two_queues (void)
 {

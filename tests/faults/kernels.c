@@ -149,8 +149,8 @@ test_each_pipeline (void)
   g_test_message ("%u replaced, %u ended", n_replaced, n_ended);
   g_assert_cmpuint (n_replaced, >=, 2);
   g_assert_cmpuint (n_ended, >=, 2);
-  /* fp16 has other pipelines, in another order than fp32: the search goes down to the next one
-   * without a replacement. */
+  /* fp16 has other pipelines, in another order than fp32: the loop goes down to the next pipeline
+   * that cannot be replaced. */
   for (guint64 n = last_ended; n > 0 && !half.error; n--)
     {
       test_run_clear (&half);

@@ -253,7 +253,8 @@ test_memory_counts_until_the_work_is_done (void)
   test_device_done (device);
 }
 
-/* work, then a copy; work takes long enough that a host that does not wait comes first */
+/* Submits work and then a copy; the work takes so long that a host that does not wait accesses the
+ * memory before the copy does. */
 static void
 submit_late_copy (DynoDevice *device, DynoBuffer *work, DynoBuffer *from, DynoBuffer *to)
 {

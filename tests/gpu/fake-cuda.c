@@ -312,7 +312,7 @@ cuMemImportFromShareableHandle (DynoCudaMemory *memory, void *descriptor, int ty
   return m->descriptor >= 0 ? DYNO_CUDA_SUCCESS : 1;
 }
 
-/* An address is a pointer to the place of the mapping's address. */
+/* A reserved address is that of an allocation of this size; place_of finds the mapping by it. */
 int
 cuMemAddressReserve (DynoCudaAddress *address, gsize size, gsize alignment, DynoCudaAddress hint,
                      guint64 flags)
@@ -333,8 +333,8 @@ cuMemAddressFree (DynoCudaAddress address, gsize size)
 
 static GHashTable *mappings; /* address -> Memory, protected by the lock */
 
-/* One at a time: the driver reads the head of a file at its position, which all descriptors of the
- * file share. */
+/* Only one thread at a time may map: the driver reads the head of a file at its position, which all
+ * descriptors of the file share. */
 static int
 map_memory (Memory *m, gsize size)
 {

@@ -398,7 +398,7 @@ test_matrix (void)
   test_device_done (device);
 }
 
-/* Removes a folder, or a file, which g_dir_open refuses. */
+/* Removes a folder with its contents, or a file, for which g_dir_open fails. */
 static void
 remove_tree (const char *path)
 {

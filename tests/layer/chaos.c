@@ -46,8 +46,8 @@ typedef enum {
   CHARACTER_DEVICE,
 } Character;
 
-/* A sleep in one of so many points; its longest time; that of the sleep at the start; and the time
- * that the thread may sleep in addition to its share. */
+/* A thread sleeps at one point in one_in, for at most most_us, and for at most start_us at its
+ * start; credit_us: the time that it may sleep in addition to its share. */
 static const struct {
   unsigned one_in, most_us, start_us, credit_us;
 } characters[] = {

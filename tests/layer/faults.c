@@ -84,7 +84,7 @@ typedef struct {
   X (CreateComputePipelines)
 
 typedef struct {
-  void *key; /* dispatch key, as above, of the device and its queues; NULL: free */
+  void *key; /* dispatch key of the device and its queues; NULL: free */
   VkDevice handle;
   PFN_vkGetDeviceProcAddr next;
 #define MEMBER(name) PFN_vk##name name;

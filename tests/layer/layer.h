@@ -49,11 +49,11 @@ uint64_t dyno_faults_count (const char *what);
 
 void layer_give_up (const char *format, ...) __attribute__ ((noreturn, format (printf, 1, 2)));
 void *layer_key (const void *handle);
-/* of an instance or a physical device; the faults are read by the first call */
+/* handle: an instance or a physical device; the first call reads the faults */
 LayerInstance layer_instance (const void *handle);
 bool layer_has_second_family (void);
 bool layer_has_budget (void);        /* the layer provides VK_EXT_memory_budget */
 bool layer_fails (const char *call); /* whether the call was set to fail */
 uint32_t layer_count_families (VkPhysicalDevice physical); /* without the layer's second family */
-/* of this layer; NULL: not intercepted */
+/* Returns the function of this layer; NULL: it is not intercepted. */
 PFN_vkVoidFunction layer_instance_call (const char *name);
