@@ -417,8 +417,9 @@ test_guess (void)
 
 /* --- settings without an effect ---------------------------------------------------------------- */
 
-/* For a job on classes with these settings (key=value, separated by spaces), 100 samples and
- * n_validation of them: the sentences, one per line. */
+/* Returns the sentences about settings without an effect, one per line, for a job on classes with
+ * these settings (key=value, separated by spaces), 100 samples and n_validation of them for
+ * validation. */
 static char *
 list_idle (const char *settings, guint64 n_validation, gint64 max_steps, gboolean values)
 {
@@ -621,9 +622,9 @@ draw_span (guint64 n_train)
                              dyno_job_count_steps (&s, n_train, ranks) };
 }
 
-/* With steps of another size, the epoch follows from the samples, at most one step early, and is
- * exact at the end of an epoch; the rate is that of no later position, and the last one at the end
- * of the run. */
+/* With steps of another size, the epoch follows from the samples: it is at most one step early, and
+ * exact at the end of an epoch.  The rate is never that of a later position, and at the end of the
+ * run it is the last one. */
 static void
 test_schedule_moves (void)
 {
@@ -973,8 +974,8 @@ test_plan_budget_above_device (void)
   g_assert_null (strstr (advice, " 0 MiB more"));
 }
 
-/* A device with small buffers has room in several of them; if its largest buffer is smaller than a
- * tensor it has not, which the plan reports. */
+/* A plan that exceeds the largest buffer is distributed over several buffers; if a single tensor
+ * exceeds it, the plan reports that. */
 static void
 test_plan_largest_buffer (void)
 {
@@ -1109,7 +1110,7 @@ test_refused_samples_are_of_the_share (void)
   static const struct {
     guint64 n_samples, n_refused;
     double allowed; /* data.max_bad */
-    double left;    /* of the loader's samples; 0: refused */
+    double left;    /* share left for the loader; -1: none; 0: refused */
   } cases[] = { { 100, 0, 0.1, 0.1 }, { 90, 10, 0.1, -1 }, { 95, 5, 0.1, 5 / 95.0 },
                 { 89, 11, 0.1, 0 },   { 10, 20, 0.1, 0 },  { 10, 20, 0.7, 0.1 },
                 { 100, 1, 0, 0 },     { 100, 0, 0, -1 } };

@@ -299,7 +299,7 @@ test_xe (void)
   test_tree_write (root, DEVICE "hwmon/hwmon6/energy1_input", "45000000\n");
   read_at (source, 12 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 10);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 5); /* and counts again */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 5); /* the counter counts again */
   dyno_source_drm.close (source);
   test_tree_free (root);
 }

@@ -163,7 +163,7 @@ nvmlDeviceGetCurrentClocksEventReasons (void *device, unsigned long long *answer
   return answer_for (device);
 }
 
-/* In the list of computing processes. */
+/* Lists the computing processes. */
 static int
 list (void *device, unsigned int *n, Process *rows)
 {
@@ -195,7 +195,7 @@ nvmlDeviceGetComputeRunningProcesses_v3 (void *device, unsigned int *n, Process 
   return list (device, n, rows);
 }
 
-/* One of them is a graphics process as well. */
+/* One of the computing processes is a graphics process as well. */
 int
 nvmlDeviceGetGraphicsRunningProcesses_v3 (void *device, unsigned int *n, Process *rows)
 {

@@ -75,7 +75,7 @@ test_whole (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_CLOCK], 1980);
   test_assert_near (r.values[DYNO_SENSOR_GPU_MEMORY_CLOCK], 2619);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 5e9);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2); /* one of them is in both lists */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2); /* one process is in both lists */
   test_assert_near (r.values[DYNO_SENSOR_GPU_THROTTLE], 0);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_NVML);
   test_assert_missing (r.values[DYNO_SENSOR_CPU_BUSY]);
@@ -266,7 +266,7 @@ open_sensors (const char *root, const char *library)
   return dyno_sensors_new (&params);
 }
 
-/* Reads until the sensor is available, or is not. */
+/* Reads until the sensor is available (there TRUE), or until it is not (FALSE). */
 static void
 wait_until (DynoSensors *sensors, DynoSensor sensor, gboolean there, DynoSensorReading *r)
 {
@@ -303,7 +303,7 @@ test_hangs_reading (void)
     wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
   while (r.values[DYNO_SENSOR_RAM_TOTAL] != 7 * 1024);
   g_assert_cmpint (r.time_us, >, last);
-  /* Neither is it in any later reading. */
+  /* The card's values are missing in later readings too. */
   g_assert_false (isfinite (r.values[DYNO_SENSOR_GPU_BUSY]));
   dyno_sensors_free (sensors);
   g_assert_cmpint (GET (fake->shutdowns), ==, 0);
@@ -365,7 +365,7 @@ test_each_hang_is_logged (void)
       wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
       SET (fake->hang, FAKE_HANG_READ);
       wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
-      /* A busy machine may have more of them. */
+      /* On a busy machine the log may have more outages. */
       g_assert_cmpint (g_atomic_int_get (&hangs_told), >=, outage);
       SET (fake->hang, FAKE_HANG_NOWHERE);
     }
