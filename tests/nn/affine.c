@@ -34,7 +34,7 @@ static const Case cases[] = {
 typedef struct {
   gboolean amp, as_card, fused;
   const DynoVariant *variant; /* of the convolution; NULL: the best guess */
-  GArray **variants;          /* listed there without running */
+  GArray **variants;          /* if not NULL, the variants are listed there and nothing runs */
 } Options;
 
 static double *
@@ -137,8 +137,8 @@ test_as_apart (void)
       check (&cases[i], (Options){ .amp = (i + as_card) % 2, .as_card = as_card });
 }
 
-/* All kernels of the device for a convolution, also those that split the K axis, whose parts a
- * kernel of their own sums. */
+/* All kernels of the device for a convolution, also kernels that split the K axis and whose parts
+ * another kernel sums. */
 static void
 test_every_variant (void)
 {

@@ -269,7 +269,7 @@ test_shapes (void)
     }
 }
 
-/* The driver of a CPU would end the loops early. */
+/* With so many tokens a software driver would end the loops early, so it is refused there. */
 static void
 test_too_many_tokens (void)
 {
@@ -310,7 +310,7 @@ test_matrix_workgroups (void)
     DynoAttentionPass pass;
     guint32 t, head_dim, subgroup_size, own, invocations;
   } wanted[] = {
-    /* 13 fragments of 16 rows: as 7 and 6; as 13; in pairs, as 4 and 3 */
+    /* 197 tokens are 13 fragments of 16 rows; a workgroup has 7 of them, or 4 pairs */
     { DYNO_ATTENTION_FORWARD, 197, 64, 32, 7 * 16, 224 },
     { DYNO_ATTENTION_QUERIES, 197, 64, 32, 7 * 16, 224 },
     { DYNO_ATTENTION_KEYS, 197, 64, 32, 4 * 32, 128 },

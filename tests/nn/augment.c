@@ -163,7 +163,7 @@ test_sequence (void)
     check (&cases[i]);
 }
 
-/* Returns the seed, of 2^24 candidates, whose draw is nearest to u. */
+/* Returns the first of 2^24 seeds whose draw fits. */
 static guint32
 find_seed (const DynoAugmentation *a, gboolean (*fits) (const ReferenceDraw *d), guint32 w,
            guint32 h)
@@ -183,8 +183,7 @@ turns_back (const ReferenceDraw *d)
   return d->degrees == -90;
 }
 
-/* The smallest of all draws is the least angle, a quarter turn to the right: rows become
- * columns. */
+/* An angle of -90 degrees is a quarter turn to the right: rows become columns. */
 static void
 test_quarter_turn (void)
 {

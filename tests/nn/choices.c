@@ -91,7 +91,7 @@ test_refusals_round_trip (void)
       g_autofree char *why = dyno_choices_get_refusal (again, cases[i].key, &variant);
       g_assert_cmpstr (why, ==, cases[i].why);
     }
-  /* With choices by rule the table returns none, but keeps them; refusals apply. */
+  /* With choices by rule, the table returns no stored choice but keeps it; refusals apply. */
   dyno_choices_go_by_rule (again);
   assert_choice (again, "conv f16 n1 h2", NULL);
   g_assert_true (dyno_choices_decide (again));

@@ -52,8 +52,8 @@ focal_loss (const Data *d)
   return weights > 0 ? sum / weights : 0;
 }
 
-/* DiceLoss of segmentation_models_pytorch, mode multiclass, from logits, no smoothing: 1 - 2 I / U
- * of each class over the whole batch, 0 for those without a target, and the mean of them. */
+/* DiceLoss of segmentation_models_pytorch, mode multiclass, from logits, no smoothing: the mean
+ * over the classes of 1 - 2 I / U over the whole batch, which is 0 for a class without a target. */
 static double
 dice_loss (const Data *d)
 {

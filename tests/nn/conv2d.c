@@ -30,10 +30,10 @@ static const ReferenceConv2d cases[] = {
   { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },
   { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },  { 2, 128, 129, 8, 8, 3, 3, 2, 2, 1, 1 },
 };
-/* And groups, then the dilation: blocks of several groups, and groups for which no block has whole
- * tiles, with pads; more outputs in a group than inputs, and fewer; few channels; taps with more
- * and fewer common factors with the strides, some of them in no phase; a group for each channel,
- * dilated. */
+/* The same, then groups and dilation: blocks of several groups, and groups for which no block has
+ * whole tiles, with pads; more outputs in a group than inputs, and fewer; few channels; taps with
+ * more and fewer common factors with the strides, some of them in no phase; a group for each
+ * channel, dilated. */
 static const ReferenceConv2d sparse_cases[] = {
   { 2, 7, 6, 64, 64, 3, 3, 1, 1, 1, 1, 16 },    { 1, 7, 8, 128, 64, 3, 3, 2, 2, 1, 1, 4 },
   { 2, 5, 7, 12, 18, 3, 3, 1, 1, 1, 1, 3 },     { 1, 17, 15, 8, 8, 3, 2, 4, 4, 3, 2, 1, 6, 2 },
@@ -473,8 +473,8 @@ test_rejects (void)
     }
 }
 
-/* Grids past max_groups_x fold into y; all tiles are still made, once, and with strides those of all
- * phases of dgrad. */
+/* A grid that exceeds max_groups_x is folded into y: each tile is still made once, with strides in
+ * all phases of dgrad. */
 static void
 test_folds_large_grids (void)
 {
@@ -540,7 +540,7 @@ test_sizes_are_arguments (void)
     }
 }
 
-/* With whole tiles of images, these are the first choice of a large GPU. */
+/* Where the batch has whole tiles of images, such tiles are the first choice of a large GPU. */
 static void
 test_guesses_images (void)
 {
@@ -817,7 +817,7 @@ test_matrix_workgroups_are_whole (void)
     }
 }
 
-/* Which shapes a tile does not support, and that the supported ones fit into shared memory. */
+/* A tile does not support some shapes; all shapes that it supports fit into shared memory. */
 static void
 test_tiles_serve (void)
 {

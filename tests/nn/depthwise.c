@@ -142,8 +142,8 @@ run (const Case *s, gboolean amp, gboolean as_card, gboolean compare)
 static void
 test_matches (void)
 {
-  /* each in the forms for a GPU and for a CPU, in one of them with both types, the first cases in
-   * both */
+  /* each case in the forms for a GPU and for a CPU, one of them in fp16 and the other in fp32; the
+   * first three cases in both precisions */
   for (guint i = 0; i < G_N_ELEMENTS (cases) + 3; i++)
     for (guint as_card = 0; as_card < 2; as_card++)
       {

@@ -197,8 +197,8 @@ test_pool_checkpointing (void)
   check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .checkpointing = TRUE }, 3);
 }
 
-/* After a convolution, the gradient of its output overwrites that output; second_reader: unless
- * another op reads the output too. */
+/* After a convolution, the gradient of its output overwrites the output; with second_reader another
+ * op reads the output too, so it is not overwritten. */
 static double *
 convolution_run (gboolean amp, gboolean fuse, gboolean second_reader, gsize *count)
 {

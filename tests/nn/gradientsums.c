@@ -11,8 +11,8 @@
 
 typedef enum { PLAIN, RELU, RELU6, RESIDUAL } Form;
 
-/* batch norm -> convolution; second: y has another reader, so that the convolution's data gradient
- * is added to that reader's. */
+/* batch norm -> convolution; second: y has another reader, to whose gradient the convolution's data
+ * gradient is added. */
 typedef struct {
   guint32 n, side, c, out, kernel, stride, pad, groups;
   Form form;
@@ -51,7 +51,7 @@ typedef struct {
   /* The residual has no other reader, so y is not rematerialised from it. */
   gboolean alone;
   const DynoVariant *variant; /* of the data gradient; NULL: the best guess */
-  GArray **variants;          /* listed there without running */
+  GArray **variants;          /* if not NULL, the variants are listed there and nothing runs */
 } Options;
 
 static Results
@@ -207,8 +207,9 @@ test_rematerialises (void)
   check (&cases[13], (Options){ .as_card = TRUE, .restoring = TRUE, .alone = TRUE });
 }
 
-/* The separate pass makes the sums where the previous kernel cannot: where another op writes dy,
- * where dy could not be stored after the activation, and where others read the gradient itself. */
+/* A separate pass makes the sums where the kernel that writes dy cannot: where dy is not written by
+ * a convolution only, where it could not be stored after the activation, and where other ops read
+ * the gradient itself. */
 static guint
 count_fused (guint form)
 {
@@ -235,7 +236,7 @@ test_falls_back (void)
 {
   g_assert_cmpuint (count_fused (0), ==, 1);
   g_assert_cmpuint (count_fused (1), ==, 0); /* SiLU */
-  /* Dy is the gradient of the sum, which the other operand reads. */
+  /* dy is the gradient of the sum, which the other operand reads. */
   g_assert_cmpuint (count_fused (2), ==, 0);
   g_assert_cmpuint (count_fused (3), ==, 0); /* only the winners are summed */
   g_assert_cmpuint (count_fused (4), ==, 0); /* the addition writes the last part of dy */

@@ -229,7 +229,7 @@ test_group_norms (void)
       "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear",
       "c.weight[12,4,1,1] m[12,1,1] o[12,1,1] d.weight[4,12,1,1] head.weight[3,4] head.bias[3]",
       12 },
-    /* factors of channels that have factors of their own */
+    /* a normalisation with factors for each channel, and a second factor and offset for each */
     { OF_TWELVE ("w k 12;w l 12;InstanceNormalization n y0,k,l b;w m 12,1,1;Mul u b,m g;"
                  "w o 12,1,1;Add p g,o z0"),
       "conv2d group_norm scale_channels add_channels scale_channels add_channels conv2d "

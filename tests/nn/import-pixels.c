@@ -29,7 +29,7 @@ test_transposed (void)
       "conv_transpose", 16, 8, 4, 1, 1, 0, 0 },
     { IMPORT_TEST_AROUND ("w c.weight 4,2,3,3;ConvTranspose c x,c.weight h group=2 dilations=2,1"),
       "conv_transpose", 12, 10, 4, 0, 0, 0, 0 },
-    /* the difference between both ends is cropped */
+    /* pads that differ at both ends: the difference is cropped */
     { IMPORT_TEST_AROUND ("w c.weight 4,4,3,3;ConvTranspose c x,c.weight h pads=0,2,1,1"),
       "conv_transpose pad", 10, 8, 4, 0, 1, 0, -1 },
     /* 8 * 2 rows of 17, 8 * 3 columns of 24 */
@@ -39,7 +39,7 @@ test_transposed (void)
     { IMPORT_TEST_AROUND ("w c.weight 4,4,3,3;ConvTranspose c x,c.weight h strides=2,3 "
                           "auto_pad=SAME_LOWER"),
       "conv_transpose pad", 17, 24, 4, 0, 0, -1, 0 },
-    /* of 17 and 17 */
+    /* pads of 1 and a crop of one column, from 17 x 17 */
     { IMPORT_TEST_AROUND ("w c.weight 4,4,3,3;ConvTranspose c x,c.weight h strides=2,2 "
                           "output_shape=15,14"),
       "conv_transpose pad", 15, 15, 4, 1, 1, 0, -1 },

@@ -103,8 +103,8 @@ test_attention (void)
 }
 
 /* One layer that a Reshape, a Transpose and another Reshape divide into three parts; the attention,
- * with transposed keys; and the nodes that make se of its output, which becomes (2, 16, 16)
- * again. */
+ * with transposed keys; and the nodes `back`, which make se of its output; se is reshaped to (2,
+ * 16, 16). */
 #define GROUPS(shape, perm, flat, turn, back)                                                     \
   "w m.weight 48,16;Transpose - m.weight mt perm=1,0;MatMul m t,mt u;i split " shape              \
   ";Reshape - u,split us;Transpose - us up perm=" perm ";i flat1 " flat ";Reshape - up,flat1 ut;" \
@@ -131,7 +131,7 @@ test_groups (void)
     { PATCHES (GROUPS ("8,4,3,2,8", "2,0,3,1,4", "3,8,2,4,8", "0,1,3,2",
                        "Transpose - sd se perm=0,2,1,3")),
       "linear attention ", "4x4 heads=2 scale=1 by row" },
-    /* in two axes, the inner one first */
+    /* rows in two axes, the inner axis first */
     { PATCHES (GROUPS ("2,2,2,4,3,2,8", "4,0,2,1,5,3,6", "3,2,2,2,2,4,8", "0,1,2,3,5,4",
                        "Transpose - sd se perm=0,2,1,4,3,5")),
       "linear attention ", "4x4 heads=2 scale=1 by row" },
@@ -416,7 +416,7 @@ test_copies (void)
       "permute channels permute global_avg_pool linear",
       "4x8x8: 4/1 8/4 8/32, 5x8x4: 5/1 8/5 4/40" },
     { IMPORT_TEST_AROUND ("i a 0,;i b 8,;i c 2,;Slice p x,a,b,c h"), "global_avg_pool linear", "" },
-    /* the mean of what lies along the channels */
+    /* the mean over the columns of a product, which lie along the channels */
     { IMAGE ("i s 0,4,64;Reshape - x,s a;w m 64,5;MatMul p a,m b;i ax 2;ReduceMean q b,ax g "
              "keepdims=0"),
       "permute linear permute global_avg_pool linear", "1x4x64: 4/1 64/4, 1x5x4: 5/1 4/5" },
@@ -428,7 +428,7 @@ test_copies (void)
     { IMPORT_TEST_AROUND ("i s 0,32,8;Reshape - x,s a;w b 32;w c 32;w d 32;w e 32;"
                           "BatchNormalization n a,b,c,d,e f;i u 0,4,8,8;Reshape - f,u h"),
       "permute batch_norm permute global_avg_pool linear", "1x8x32: 32/1 8/32, 8x8x4: 8/1 32/8" },
-    /* axes that no part of the view ends at */
+    /* a reshape whose old and new axes have no boundary in common */
     { IMPORT_TEST_AROUND (
           "w k 6,4,3,3;Conv c x,k a strides=2,2 pads=1,1,1,1;i u 0,8,12;Reshape - a,u b;"
           "w m 12,12;MatMul p b,m d;i s 0,6,4,4;Reshape - d,s e;w j 4,6,1,1;Conv - e,j h"),

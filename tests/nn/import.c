@@ -146,7 +146,7 @@ test_views (void)
   dyno_view_transpose (&view, (guint[]){ 0, 2, 1, 3, 4 });
   g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 6 }, 4));
   g_assert_false (dyno_view_is (&view, &x, "N C H W"));
-  /* an axis may not begin where no part can be divided */
+  /* an axis may not begin within a part that cannot be divided there */
   view = image;
   g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 9, 4, 8 }, 4));
   g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 3 }, 4));

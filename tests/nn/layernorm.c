@@ -11,7 +11,7 @@ typedef struct {
  * a workgroup takes. */
 static const Shape shapes[] = { { 1, 1, 3 }, { 2, 5, 20 }, { 3, 2, 300 }, { 2, 150, 8 } };
 
-/* 0: the layer norm takes the default value. */
+/* eps 0: the default value. */
 static void
 reference (const Shape *s, double eps, const double *x, const double *gamma, const double *beta,
            const double *dy, double *y, double *dx, double *dgamma, double *dbeta)

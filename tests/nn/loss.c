@@ -97,7 +97,8 @@ test_class_weights (void)
 }
 
 /* torch.nn.CrossEntropyLoss with weight, label_smoothing and its reduction mean, as ATen computes
- * it: nll_loss over the weights of the targets, and the smoothed part over the same. */
+ * it: nll_loss divided by the sum of the targets' weights, and the smoothed part divided by the
+ * same sum. */
 static double
 torch_loss (const double *x, const double *targets, const double *weights, double smoothing,
             guint32 n, guint32 c)
@@ -477,8 +478,8 @@ test_shapes (void)
     }
 }
 
-/* A smoothing outside of 0 to 1, and weights without their sum; the last value of each list is
- * valid. */
+/* A smoothing outside of 0 to 1, and weights without their sum, are refused; the last value of each
+ * list is valid. */
 static void
 check_limits (gboolean pixels)
 {

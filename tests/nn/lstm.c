@@ -216,8 +216,8 @@ test_accumulates (void)
   check (&cases[0], FALSE, TRUE, FALSE);
 }
 
-/* The state is stored in memory between two dispatches: the test has as many dispatches as a long
- * sequence takes where loops are limited, and only one. */
+/* The state is stored in memory between two dispatches: where loops are limited, a long sequence
+ * takes several dispatches for each direction, and elsewhere one. */
 static void
 test_many_dispatches (void)
 {
@@ -277,7 +277,7 @@ test_frozen_input (void)
   set_parameters (h, &m.parts[0]);
   harness_set_gradient (h, y, dy);
   harness_run (h);
-  g_free (model_backward (&m, c, dy)); /* it fills in the parts */
+  g_free (model_backward (&m, c, dy)); /* fills in m.parts */
   check_gradient (h, &m.parts[0], "weight_hh", m.parts[0].dw_hh, 4 * c->hidden * c->hidden);
   check_gradient (h, &m.parts[0], "bias_hh", m.parts[0].db, 4 * c->hidden);
   model_clear (&m);

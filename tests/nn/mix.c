@@ -50,9 +50,8 @@ test_share_is_beta (void)
     }
 }
 
-/* The mean share of the box, by a separate count over all centres and a fine grid of shares,
- * uniform for
- * a = 1; each box within the image and its share that of its pixels. */
+/* The mean share of the box, by a separate count over all centres and a fine grid of shares, which
+ * are uniform for a = 1; each box is within the image, and its share is that of its pixels. */
 static void
 test_box_is_cutmix (void)
 {

@@ -6,13 +6,13 @@
 #include <math.h>
 
 static const ReferencePad cases[] = {
-  /* as TensorFlow pads, and as much on both sides */
+  /* TensorFlow's pads, and the same pads on both sides */
   { 2, 5, 7, 10, 0, 1, 0, 1, 0, 0, 0 },
   { 1, 4, 4, 8, 1, 1, 2, 2, 0, 0, 0 },
   /* a value */
   { 2, 3, 5, 3, 2, 0, 1, 3, 0, 0, -1.5 },
   { 1, 1, 9, 33, 0, 0, 3, 1, 0, 0, 4 },
-  /* channels, by whole accesses and not, over the end of an access */
+  /* channels: by whole accesses, by parts of one, and past the end of one */
   { 2, 3, 2, 8, 0, 0, 0, 0, 8, 16, 2 },
   { 2, 3, 2, 5, 0, 0, 0, 0, 3, 0, 0.5 },
   { 1, 3, 3, 6, 0, 0, 0, 0, 4, 3, -1 },

@@ -160,7 +160,7 @@ test_tiles (void)
   for (guint i = 0; i < G_N_ELEMENTS (large); i++)
     for (guint amp = 0; amp < 2; amp++)
       check (&large[i], (Options){ .amp = amp, .accumulate = i % 2 == 0, .as_card = TRUE });
-  /* of the sizes that are too small for them */
+  /* a size that is too small for tiles */
   check (&cases[0], (Options){ .as_card = TRUE });
 }
 

@@ -213,7 +213,7 @@ test_few (void)
   check_few (1, log (2), 0.5);
 }
 
-/* The classes of the first n_mapped samples, and the counts of all. */
+/* Checks the classes of the first n_mapped samples, and the counts of all samples. */
 static void
 check_classes (const Case *c, guint32 n_mapped, gboolean amp)
 {
