@@ -418,7 +418,7 @@ test_external_paths (Files *files, gconstpointer unused)
                    "the values of tensor “w” are in the file “data”; save the model in one file");
 }
 
-/* Neither a folder nor a pipe, whose opening would block. */
+/* External data are in no folder and in no pipe, whose opening would block. */
 static void
 test_external_kinds (Files *files, gconstpointer unused)
 {

@@ -210,7 +210,7 @@ test_no_number_is_marked (void)
   for (guint i = 0; i < 3000; i++)
     dyno_series_append (series, i, 1 + 0.1 * (i % 7));
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 150, 180, is_red), ==, 0);
-  dyno_series_append (series, 3000, (double) NAN); /* a single one, in a column of its own */
+  dyno_series_append (series, 3000, (double) NAN); /* a single NaN, in a column of its own */
   for (guint i = 3001; i < 4000; i++)
     dyno_series_append (series, i, 1);
   marked = count (&plot, &dyno_plot_theme_light, 150, 180, is_red);
@@ -223,7 +223,7 @@ static void
 test_high_contrast_lines_are_wide_and_dashed (void)
 {
   g_autoptr (DynoSeries) low = dyno_series_new ("a", ""), high = dyno_series_new ("b", "");
-  /* the second is the blue one */
+  /* the second line is blue */
   DynoPlotLine lines[] = { { .series = low, .colour = 4 }, { .series = high } };
   DynoPlot plot = {
     .x_label = "Step", .lines = lines, .n_lines = 2, .y_limit = NAN, .cursor_x = NAN

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* As cross entropy and the squared error declare them. */
+/* The metrics that cross entropy and the squared error declare. */
 static const DynoMetricTable classes = {
   .n = 2,
   .infos = { { .name = "accuracy",
@@ -98,7 +98,7 @@ test_csv (void)
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
   g_assert_cmpuint (rows[0].step, ==, 3);
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
-  /* And read back. */
+  /* The rows are read back. */
   csv = dyno_metrics_csv_new (lines[0], &classes);
   g_assert_nonnull (csv);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[2], &step, &epoch, &has_epoch));

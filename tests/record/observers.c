@@ -42,7 +42,7 @@ see (DynoEvent *event, gpointer data)
   g_array_append_val (seen->steps, step);
   g_ptr_array_add (seen->events, dyno_event_ref (event));
   g_mutex_unlock (&seen->lock);
-  g_thread_yield (); /* events of other threads in between would be emitted here */
+  g_thread_yield (); /* lets other threads emit, whose events would be out of order here */
 }
 
 static void
@@ -316,7 +316,7 @@ test_every_event (void)
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, 200);
 }
 
-/* A stop at once: no event is taken any more, and no thread waits. */
+/* After a stop at once, no event is taken any more and no thread waits. */
 static void
 test_abandoned (void)
 {
@@ -408,7 +408,7 @@ remove_next (DynoEvent *event, gpointer data)
 
 static const DynoObserver remover_observer = { .event = remove_next };
 
-/* Not even the event that is being delivered reaches it. */
+/* An observer that another one removes does not even get the event that is being delivered. */
 static void
 test_removed_by_another (void)
 {

@@ -15,7 +15,7 @@ typedef struct {
   guint32 pitch, column;
 } ReferenceLstm;
 
-/* Writes its columns of y; 0 for steps that are not valid. */
+/* Writes the columns of this direction in y; 0 for steps that are not valid. */
 void reference_lstm_forward (const ReferenceLstm *s, const double *x, double *y);
 /* The gradients of x and of the weights are added to the outputs; db is that of b_ih and of
  * b_hh. */

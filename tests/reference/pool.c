@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The same with the members of the width set. */
+/* Returns a copy of *s whose members of the width are set. */
 static ReferencePool
 whole (const ReferencePool *s)
 {

@@ -9,7 +9,7 @@ typedef struct {
   guint32 n, h, w, c;
   guint32 kernel, stride, pad;
   guint32 kernel_w, stride_w, pad_w; /* of the width; kernel_w 0: the values of the height */
-  /* Output size with windows that reach further past the end; 0: as equal pads give. */
+  /* Output size if windows reach further past the end; 0: the size with equal pads. */
   guint32 oh, ow;
 } ReferencePool;
 
