@@ -145,7 +145,7 @@ test_modes (Fixture *f, gconstpointer data)
   umask (mask);
 }
 
-/* An entry whose run began before another one took its folder; one that is no database; and an
+/* Late entries: of a run whose folder a later run has taken, a file that is no database, and an
  * incomplete one. */
 static void
 test_late_entries (Fixture *f, gconstpointer data)

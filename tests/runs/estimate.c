@@ -150,7 +150,7 @@ test_disk (gconstpointer optimizer)
   job->out_dir = g_strdup (folder);
   test_job_set (job, optimizer, "lr=0.001", "epochs=1", "model.width=1", "autotune=false", NULL);
   test_run_good (&first, job);
-  /* In two parts: of the epochs of a single part, a slow saver may save only the last. */
+  /* The run has two parts, since a slow saver may save only the last epoch of a part. */
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=2", NULL);
   test_run_good (&run, job);

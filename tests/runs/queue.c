@@ -272,7 +272,8 @@ test_dead_runner (void)
   test_remove_tree (folder);
 }
 
-/* One process at a time works off the queue; when it has released it, or died, the next one may. */
+/* Only one process at a time runs the queue; the next one may begin once the first has released the
+ * queue or died. */
 static void
 test_claims (void)
 {

@@ -125,8 +125,8 @@ test_regression (Fixture *f, gconstpointer data)
   g_assert_true (run->best_metric > 0 && run->best_metric < 180);
 }
 
-/* An epoch of 80 samples takes 1 s for its steps and 1.5 s for other work; the first one, which
- * compiles, takes longer. */
+/* An epoch of 80 samples takes 1 s for its steps and 1.5 s for other work; the first epoch, which
+ * includes compiling, takes longer. */
 static void
 test_time_besides_the_steps (Fixture *f, gconstpointer data)
 {
@@ -396,7 +396,8 @@ test_killed_twice (Fixture *f, gconstpointer data)
       g_free (process);
       process = g_strdup (run->process);
     }
-  /* The first epoch that neither has: the checkpoint may be ahead of the record. */
+  /* The last part trains one epoch more than the history and the checkpoint have: the checkpoint
+   * may be ahead of the history. */
   reached = MAX (reached, saved_epochs (folder));
   last = g_strdup_printf ("epochs=%" G_GUINT64_FORMAT, reached + 1);
   test_job_set (job, last, NULL);
