@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells ThreadSanitizer about GLib's locks.
+/* Annotates GLib's locks for ThreadSanitizer.
  *
  * GLib's locks are futexes inside a library that is not instrumented, so that ThreadSanitizer sees
  * no order between their holders and reports every guarded access as a race.  Here each call is

@@ -1091,7 +1091,7 @@ test_full_disk (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
   g_assert_cmpuint (run.losses->len, ==, 20);
   g_assert_cmpuint (count_warnings (&run, "checkpoint was not saved"), ==, 1);
-  /* The fourth checkpoint may replace the third, while this waits to be written. */
+  /* The fourth checkpoint may replace the third while the third waits to be written. */
   g_assert_cmpuint (run.checkpoints, >=, 2);
   g_assert_cmpuint (run.checkpoints, <, 4);
   g_assert_cmpuint (file_size (path), >, 20000);
@@ -1424,7 +1424,7 @@ check_nothing_left (const char *setting, gint64 max_steps, const char *words)
   test_run_good (&run, job);
   before = contents_of (folder);
   job->resume = g_strdup (folder);
-  job->settings.checkpoint_minutes = 3; /* settings.ini would record it */
+  job->settings.checkpoint_minutes = 3; /* a rewritten settings.ini would have this value */
   job->weights_out = g_strdup (other);
   test_run_good (&again, job);
   g_assert_cmpuint (again.losses->len, ==, 0);

@@ -325,7 +325,7 @@ test_on_device (void)
 static void
 test_overflow (void)
 {
-  /* Fp32; fp16 converted by the host; fp16 converted by the device. */
+  /* The exchange is fp32, or fp16 that the host converts, or fp16 that the device converts. */
   for (guint way = 0; way < 3; way++)
     {
       g_auto (Case) before = { .amp = TRUE, .steps = 0 }, c = { .amp = TRUE,

@@ -11,7 +11,7 @@ take (DynoHealth *health, double loss, guint times)
     dyno_health_take_step (health, loss, isfinite (loss), TRUE);
 }
 
-/* n: the exact number of bad steps in a row. */
+/* Asserts that exactly n bad steps have followed each other. */
 static void
 assert_row (const DynoHealth *health, guint n)
 {

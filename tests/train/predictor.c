@@ -96,7 +96,7 @@ test_equals_validation (void)
   g_assert_cmpfloat (g_array_index (scores->worst, DynoScored, 0).loss, >=,
                      g_array_index (scores->worst, DynoScored, 3).loss);
 
-  /* Once more, ended by the callback, and by the cancellable. */
+  /* Two more predictions: one is ended by the callback, one by the cancellable. */
   g_array_set_size (order, 0);
   told.scores = NULL;
   told.stop_after = 3;
@@ -233,8 +233,8 @@ add_ten (DynoScores *scores, guint64 index, guint32 truth, const float *logits)
   dyno_scores_add_class (scores, &prediction, truth);
 }
 
-/* Of equal logits the first rank higher, so that predicting nothing has five of ten classes in its
- * top five; of equal losses the first samples are the worst. */
+/* Of equal logits the first ones rank higher, so a row of equal logits has the first five of ten
+ * classes as its top five; of equal losses the first samples are the worst. */
 static void
 test_scores_of_equals (void)
 {

@@ -25,8 +25,8 @@ make (DynoDevice *device, DynoDataset *dataset, DynoJob *job, guint n, guint64 e
 }
 
 /* Without augmentation the pictures equal the samples to the byte, normalised or not.  With
- * augmentation the same seed and epoch draw the same changes, and others draw others; a sample does
- * not depend on the number of samples. */
+ * augmentation an equal seed and epoch draw equal changes, another seed or epoch draws others; a
+ * sample does not depend on the number of samples. */
 static void
 test_samples (void)
 {

@@ -20,8 +20,8 @@ test_rate (void)
   g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
 }
 
-/* More steps in a second than the buffer holds: all that it holds count, also after it was filled
- * more than once, and none from before a restart. */
+/* If a second has more steps than the buffer holds, all steps in the buffer count, also after it
+ * was filled more than once, but no step from before a restart. */
 static void
 test_rate_of_many_steps (void)
 {

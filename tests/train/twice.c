@@ -44,7 +44,7 @@ write_no_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
   return TRUE;
 }
 
-/* Number of calls; the logs of other programs cannot be written in odd ones. */
+/* Number of calls of follow_at_times; the logs of other programs cannot be written in odd calls. */
 static guint follows;
 
 static gboolean
