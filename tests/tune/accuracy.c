@@ -163,7 +163,7 @@ test_finds_and_proves (void)
   g_assert_true (rate > 0.1 && rate < 0.4);
   g_assert_cmpuint (r->contenders[0].gain.n, ==, DYNO_ACCURACY_MOST_SEEDS);
   g_assert_true (strstr (r->text, "proven on 10 seeds"));
-  /* ln 10 away from the best rate: 0.106 less */
+  /* the job's own rate is a tenth of the best one: its value is 0.106 less */
   g_assert_cmpfloat (r->contenders[0].gain.mean, >, 0.08);
   g_assert_cmpfloat (r->contenders[0].gain.mean, <, 0.12);
   g_assert_cmpfloat (w.clock, <=, 6000);
@@ -258,7 +258,7 @@ test_lower_is_better (void)
   g_assert_true (rate > 0.1 && rate < 0.4);
 }
 
-/* Only by chance is a trial better than the job's own settings. */
+/* A trial is better than the job's own settings only by chance. */
 static void
 test_keeps_the_own (void)
 {
@@ -431,7 +431,7 @@ test_proof_stays (void)
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
   g_assert_cmpfloat (r->contenders[0].gain.half, ==, expected->contenders[0].gain.half);
   g_assert_true (r->known_proven && !expected->known_proven);
-  /* Stopped in a further trial: the previous proof no longer counts. */
+  /* The search is stopped in a further trial: the previous proof no longer counts. */
   w.cancels_at = w.n_begun + 1;
   g_clear_pointer (&r, dyno_accuracy_result_free);
   r = search (&w,
@@ -633,7 +633,7 @@ test_file (void)
   g_clear_pointer (&cut, dyno_accuracy_record_free);
   cut = dyno_accuracy_file_read (path, &error);
   g_assert_cmpuint (cut->runs->len, ==, 2);
-  /* A damaged line in the middle. */
+  /* A damaged line in the middle is an error. */
   damaged = strstr (text, "\n0,");
   g_assert_nonnull (damaged);
   damaged[1] = 'x';

@@ -134,7 +134,7 @@ test_measures_as_the_other (void)
       meter->class->numerics (meter, &settings, G_MAXINT64, cancellable, &numerics, &error));
   g_assert_cmpstr (numerics.text, ==, "as good");
   dyno_numerics_clear (&numerics);
-  g_assert_null (meter->class->learn); /* as for the inner meter */
+  g_assert_null (meter->class->learn); /* the inner meter has no such function either */
   g_assert_cmpuint (dyno_async_meter_count_left (), ==, 0);
   dyno_meter_free (meter);
   g_assert_true (is_set (&freed));
@@ -247,7 +247,7 @@ test_ends_in_time (void)
   g_assert_cmpint (g_atomic_int_get (&n_reported), ==, 4);
 }
 
-/* A measurement past the end is not waited for either, even without cancelling. */
+/* A measurement that goes on past the end is not waited for, even if it is not cancelled. */
 static void
 test_left_at_the_end (void)
 {

@@ -276,7 +276,7 @@ check_proof (const DynoTuneResult *r)
           high = MAX (high, t->samples_per_s);
         }
     }
-  /* A gap wider than the whole interval was never closed. */
+  /* The rates of the proofs differ by no more than the whole interval. */
   if (high > 0)
     g_assert_cmpfloat (high - low, <=, 0.2 * high + 1e-9);
   if (r->winner < 0 && !r->keep_today)
@@ -361,7 +361,8 @@ check_batches (const DynoTuneResult *r)
   g_assert_true (curve->knee == 0 || 1.1 * knee >= most);
   if (g_strcmp0 (name, "advised: within 3 %") == 0)
     {
-      /* It is the smallest of these batches, and so not below the knee. */
+      /* The advised batch is the smallest one within 3 % of the fastest, and so not below the
+       * knee. */
       g_assert_cmpfloat (1.03 * smallest, >=, most);
       g_assert_cmpint (curve->smallest, >=, curve->knee);
       for (guint i = 0; curve->points[i].batch_size < curve->smallest; i++)
@@ -745,7 +746,8 @@ test_wide_interval_proves_nothing (void)
                     "and a proof needs it to ±10 %"));
 }
 
-/* A ceiling below a measured rate is no ceiling. */
+/* A ceiling slightly below a measured rate is raised above it; a ceiling that a measured one
+ * contradicts is dropped. */
 static void
 test_ceiling_is_above_what_was_measured (void)
 {

@@ -72,7 +72,7 @@ draw_machine (GRand *random, Machine *m)
 
 enum { COMPUTES, WAITS, COPIES, EXCHANGES, IDLES, ENDS, N_PARTS };
 
-/* Shares of a step with its part of the ends of epochs. */
+/* The parts as shares of a step, to which its part of the ends of epochs is added. */
 static void
 fill_parts (const DynoPhases *p, double *parts)
 {
@@ -157,7 +157,7 @@ check_ceilings (const Machine *m, const DynoDiagnosis *d)
   g_assert_false (d->loader_ceiling < d->rate);
   g_assert_false (d->gpu_ceiling < d->rate);
   g_assert_false (d->exchange_ceiling < d->rate);
-  if (d->gpu_measured) /* where it was measured, and not corrected */
+  if (d->gpu_measured) /* the ceiling was measured and is not corrected */
     g_assert_cmpfloat (d->gpu_ceiling, ==, m->in.gpu_ceiling);
   if (d->loader_measured)
     g_assert_cmpfloat (d->loader_ceiling, ==, m->in.loader_ceiling);
@@ -177,7 +177,7 @@ check_percents (const char *text)
       while (begin > text && strchr ("0123456789.", begin[-1]))
         begin--;
       if (begin == at || (begin > text && begin[-1] == '+'))
-        continue; /* a gain may exceed it */
+        continue; /* a gain may exceed 100 % */
       value = g_ascii_strtod (begin, NULL);
       if (!(value >= 0 && value <= 100))
         g_error ("no share: %s", text);

@@ -111,7 +111,7 @@ test_host_copies_limit (void)
     }
 }
 
-/* Reading files that are cached by now is over; copies go on. */
+/* Files that are cached by now cost no more time, but copies still do. */
 static void
 test_copies_limit_longer_than_the_first_epoch (void)
 {
@@ -275,8 +275,8 @@ test_reading_workers_share_no_core (void)
     }
 }
 
-/* The pipeline limits either now or earlier, and not both; a pipeline that decodes many times the
- * device's rate never does. */
+/* The pipeline either limits now or limited earlier, not both; a pipeline that decodes many times
+ * the rate of the device never limits. */
 static void
 test_what_is_waited_for_limits_now (void)
 {

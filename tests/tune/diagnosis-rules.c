@@ -24,7 +24,7 @@ provoke_disk (Machine *m, gboolean past)
   m->fetch_ms = past ? 0.7 : 0.6;
 }
 
-/* The cache is full before the last quarter, or slightly later. */
+/* The cache is full at the beginning of the last quarter (past), or slightly later. */
 static void
 provoke_first_epoch (Machine *m, gboolean past)
 {
@@ -234,7 +234,7 @@ static const struct {
   const char *id;
   void (*provoke) (Machine *m, gboolean past);
   const char *key, *value; /* the advised setting; NULL: none */
-  gboolean verdict;        /* it is the only limit */
+  gboolean verdict;        /* the finding is the only limit */
 } cases[] = {
   { "not-a-number", provoke_not_a_number, "clip_norm", "1", TRUE },
   { "diverged", provoke_diverged, "lr", "0.005", TRUE },

@@ -27,8 +27,7 @@ typedef struct {
 /* A healthy run on a GPU: 64 samples in 10 ms, data ahead, learning. */
 void machine_init (Machine *m);
 
-/* Each step waits this many milliseconds for data, of which a worker decodes a sample in this
- * time. */
+/* Each step waits wait_ms for data; a worker decodes a sample in decode_ms. */
 void wait_for_data (Machine *m, double wait_ms, double decode_ms);
 
 /* Two ranks: the exchange takes this many milliseconds of each step that are not hidden. */

@@ -62,7 +62,7 @@ test_promotes_the_best_third (void)
   check (trials, 6, 2, 1);
 }
 
-/* A higher rung comes first, also there by the values of that rung. */
+/* A trial in a higher rung comes first; within a rung, the values of this rung decide. */
 static void
 test_higher_rung_first (void)
 {

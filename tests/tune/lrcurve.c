@@ -184,8 +184,8 @@ test_lost_steps_do_not_count (void)
 
 /* --- the suggestion --------------------------------------------------------------------------- */
 
-/* Smoothing delays by its window: the steepest point is found no earlier than it is, and no later
- * than this delay. */
+/* Smoothing delays by its window: the steepest point is found at its own rate or up to one window
+ * later. */
 static void
 test_valley_gives_its_steepest_place (void)
 {

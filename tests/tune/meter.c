@@ -147,7 +147,7 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.validation_rate, >, 0);
   g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
-  /* A caller that already knows the end of an epoch gets the time for steps. */
+  /* For a caller that already knows the end of an epoch, all of the time is used for steps. */
   meter->steps_only = TRUE;
   g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
   check_rate (&m.rate);

@@ -184,7 +184,8 @@ test_measured_again (void)
       g_assert_cmpfloat (predict (model, gpu, NULL), ==, before);
       g_assert_cmpfloat (predict (model, wide, NULL), ==, wide_before);
     }
-  /* ceilings that are measured again after trials, which are compared with them */
+  /* ceilings that are measured again after trials do not change the prediction, which follows the
+   * trials */
   dyno_rate_model_add_gpu (model, &gpu, 300);
   for (guint k = 0; k < 4; k++)
     dyno_rate_model_add_trial (model, &gpu, 290, 0.01);
@@ -203,7 +204,7 @@ test_knows_nothing (void)
 
   g_assert_cmpfloat (predict (model, s, NULL), ==, 0);
   g_assert_true (isinf (dyno_rate_model_gpu (model, &s)));
-  /* Trials only. */
+  /* With only a trial, its rate is predicted. */
   dyno_rate_model_add_trial (model, &s, 50, 0.01);
   g_assert_cmpfloat_with_epsilon (predict (model, settings (64, 2, FALSE), NULL), 50, 1);
 }

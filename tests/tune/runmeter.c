@@ -31,7 +31,8 @@ report_step (Run *run, DynoRunMeasure *m, double seconds)
   dyno_run_measure_step (m, &step);
 }
 
-/* steps: fewer than in an epoch if it ends early, after this many validated samples. */
+/* steps: fewer than in an epoch if it ends early; validated: the number of samples of its
+ * validation. */
 static void
 report_epoch (Run *run, DynoRunMeasure *m, guint64 steps, guint64 validated)
 {
@@ -250,8 +251,8 @@ test_least (void)
   g_assert_cmpuint (r.steps, ==, 1);
 }
 
-/* The epochs after that in which a cache is filled count; an epoch that was ended early has not
- * filled it. */
+/* Only the epochs after the one in which a cache is filled count; an epoch that was ended early has
+ * not filled the cache. */
 static void
 test_filling (void)
 {

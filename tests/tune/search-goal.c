@@ -126,7 +126,8 @@ test_goal_of_a_stopped_search (void)
     }
 }
 
-/* Where the batch differs, its accuracy after as many epochs is reported, or that it is unknown. */
+/* Where the batch differs, the accuracies after equally many epochs are reported, or that they were
+ * not measured. */
 static void
 test_equal_epochs (void)
 {

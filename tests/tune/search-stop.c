@@ -59,7 +59,8 @@ test_stopped_at_once (void)
   g_assert_cmpuint (r->trials->len + r->ceilings->len, ==, 0);
 }
 
-/* It does not do so after a failed trial either, since the time had not ended. */
+/* A search that is stopped after a failed trial does not report that no trial succeeded in time
+ * either, since the time had not ended. */
 static void
 test_stopped_after_a_failure (void)
 {
@@ -127,7 +128,7 @@ test_goes_on (void)
         const DynoCeiling *a = r->ceilings->pdata[i], *b = r->ceilings->pdata[k];
         again += a->of == b->of && dyno_settings_equal (&a->settings, &b->settings);
       }
-  /* Check measurements that the device is unchanged, in each search. */
+  /* Each search measures again, to check that the device is unchanged. */
   g_assert_cmpuint (again, <=, 3);
   g_assert_true (r->proven);
   g_assert_cmpfloat (dyno_machine_rate (m, &r->best.settings), >=,

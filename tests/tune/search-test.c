@@ -64,7 +64,7 @@ const DynoMachine machines[] = {
   { .name = "device-lost", USUAL, .lost_at = 9 },
   { .name = "amp-fails", USUAL, .amp_fails = TRUE },
   { .name = "contended", USUAL, .no_cache = TRUE, .contention = 0.25, .decode_s = 1.0 / 800 },
-  /* Each new network costs more time than its measurement, as on the first day of a card. */
+  /* Each new network takes longer than its measurement, as on a device without compiled kernels. */
   { .name = "cold",
     USUAL,
     .no_cache = TRUE,

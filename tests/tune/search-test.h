@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 #define GIB ((double) (1 << 30))
 
-/* An H200 with 16 cores and ResNet-18, each with the changes of its name. */
+/* Machines that are an H200 with 16 cores and ResNet-18, each with the changes of its name. */
 extern const DynoMachine machines[];
 extern const guint n_machines;
 
@@ -48,7 +48,7 @@ const DynoTrial *trial_of (const DynoTuneResult *r, guint i);
 guint count (const DynoTuneResult *r, DynoTrialOutcome outcome);
 guint count_ceilings (const DynoTuneResult *r, DynoCeilingOf of);
 
-/* Whether its reasons contain the words. */
+/* Whether the result's reasons contain the words. */
 gboolean says (const DynoTuneResult *r, const char *words);
 
 G_END_DECLS

@@ -290,7 +290,7 @@ test_short_time_is_foreseen (void)
   g_autofree char *words = dyno_foresight_describe (&gpu, params.minutes);
   g_assert_true (g_str_has_prefix (words, "0.1 minutes have room for about "));
   g_assert_nonnull (strstr (words, " of the 9 measurements that a proof takes"));
-  /* The time that it reports is enough, and slightly less is not. */
+  /* The reported time is enough, and slightly less time is not. */
   params.minutes = 1.01 * gpu.minutes;
   dyno_foresee (&params, &few);
   g_assert_null (dyno_foresight_describe (&few, params.minutes));
@@ -369,7 +369,7 @@ test_short_search_is_proven (void)
       proven += r->proven;
       shares += rate / dyno_machine_best (&m, &settings, 1, &grid_s) / n;
       g_assert_true (!r->proven || rate > dyno_machine_rate (&m, &r->baseline.settings));
-      /* None is spent on smaller batches, since no measurement shows an advantage of them. */
+      /* No time is spent on smaller batches, since no measurement shows an advantage of them. */
       for (guint i = 0; i < r->ceilings->len; i++)
         {
           const DynoCeiling *c = r->ceilings->pdata[i];
@@ -380,7 +380,7 @@ test_short_search_is_proven (void)
   g_test_message ("%u of %u are proven, at %.3f of the best rate", proven, n, shares);
   g_assert_cmpuint (proven, >=, n * 95 / 100);
   g_assert_cmpfloat (shares, >=, 0.96);
-  /* Where there is no time for a larger batch at all, none is known. */
+  /* Without time for a larger batch, the present settings are kept and no larger batch is known. */
   m.compile_s = 18;
   for (guint seed = 1; seed <= 10; seed++)
     {

@@ -339,8 +339,8 @@ seen_settings (DynoSimulation *sim, const DynoSettings *s, double seconds, DynoM
   return *s;
 }
 
-/* Seconds; none where training waits for data and validation would take longer than the
- * measurement, as in the meter. */
+/* Returns the seconds of a validation; 0 where training waits for data and the validation would
+ * take longer than the measurement, as in the meter. */
 static double
 validate (const DynoMachine *m, const DynoSettings *s, double seconds)
 {

@@ -12,10 +12,10 @@ typedef struct {
   guint64 n_train, n_validation;
   /* Loader. */
   double decode_s;   /* for a sample, by one worker */
-  double disk;       /* the most samples/s that it delivers; 0: any */
+  double disk;       /* the most samples/s that the disk delivers; 0: any */
   double cached_s;   /* for a cached sample, by one worker */
   double crowding;   /* loss for each worker above the number of cores less one */
-  double contention; /* the same for each above half of the cores, only in a run */
+  double contention; /* the same loss for each worker above half of the cores, only in a run */
   /* Device. */
   double sample_s[2]; /* fp32, AMP */
   double step_s;      /* for each batch, whatever its size */
@@ -60,7 +60,8 @@ typedef struct {
   /* Steps end without computing, and none of their samples are counted. */
   gboolean computes_nothing;
   double
-      /* Number to an accuracy of 0.9, at batch 64; more at larger batches; 0: never reported. */
+      /* Number of epochs to an accuracy of 0.9, at batch 64; more at larger batches; 0: never
+       * reported. */
       learn_epochs;
   gboolean amp_diverges; /* with AMP the losses diverge, from the same weights */
   /* A trial that does not wait for its cache has the rate without the cache. */
@@ -75,7 +76,7 @@ typedef struct {
   GRand *random;
   double clock_s;
   double n_read; /* number of samples that were read from the disk */
-  /* Of the drifts; the times at which visits begin and end, alternately. */
+  /* phases: of the drifts; visits: the times at which visits begin and end, alternately. */
   double phases[2], *visits;
   guint n, n_late;    /* numbers of measurements, and of those that their deadline ended */
   guint n_steps_only; /* number of trials without the end of an epoch */

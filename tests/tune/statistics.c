@@ -6,7 +6,7 @@
 
 #define N 40
 
-/* 1000 with this relative noise. */
+/* Fills x with 1000 and this relative noise. */
 static void
 fill (double *x, guint n, double noise, guint64 seed)
 {

@@ -334,7 +334,7 @@ test_curve (void)
   dyno_curve_read (&curve, 256);
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: the fastest");
   g_assert_null (dyno_curve_name_fastest (&curve));
-  /* Within these settings; other settings were faster. */
+  /* With these settings it is the fastest; other settings were faster. */
   curve.elsewhere = 1020;
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: within 3 %");
   curve.elsewhere = 1040;
@@ -407,8 +407,8 @@ test_gains_in_words (void)
                    "123.40 times.");
 }
 
-/* The best beside the guide's numbers, after the other reasons; nothing without a best, or for a
- * preset without numbers. */
+/* After the other reasons, the best is compared with the guide's numbers, but not without a best
+ * or for a preset without numbers. */
 static void
 test_beside_the_preset (void)
 {
