@@ -115,9 +115,9 @@ class Display(unittest.TestCase):
         self.activate('start')
         self.wait_for(process, 'checkpoint', lambda: glob.glob(checkpoints))
         server.kill()
-        # Ended by no signal, so no core was dumped.
+        # The process was ended by no signal, so no core was dumped.
         self.assertEqual(process.wait(timeout=600), 1, self.words())
-        # Without the lines of the log.
+        # The lines of the log are left out.
         words = [line for line in self.words().splitlines() if not line.startswith('dyno-')]
         self.assertEqual(len(words), 1, self.words())
         self.assertIn('the X server has closed the connection', words[0])

@@ -202,7 +202,7 @@ def test_the_window_goes_on_while_a_file_is_read(home):
     window.ready()
     assert not reading()
     os.remove(gate)
-    open_small(window)  # after the held file
+    open_small(window)  # opened after the held file
     assert not window.has('“slow.onnx” cannot be trained as it is', Role.DIALOG)
 
 

@@ -40,7 +40,8 @@ with tempfile.TemporaryDirectory() as folder:
                    check=True, stderr=subprocess.DEVNULL)
     texts = []
     for file in (template, root / 'po/dyno.pot'):
-        # Of the menu entry and the metadata, versions of gettext read more or less.
+        # Versions of gettext read different strings from the menu entry and the metadata, so only
+        # the strings of src and ui are compared.
         plain = subprocess.run(['msgcat', '--no-wrap', file], capture_output=True, text=True, check=True).stdout
         ours = [entry for entry in plain.split('\n\n') if re.search(r'^#: .*\b(src|ui)/', entry, re.M)]
         texts.append(set(re.findall(r'^msgid(?:_plural)? "(.+)"$', '\n'.join(ours), re.M)))

@@ -259,7 +259,8 @@ def test_a_run_is_evaluated(home):
     for key in ['Right' if right > 0 else 'Left'] * abs(right) + ['Down' if down > 0 else 'Up'] * abs(down) + ['Return']:
         window.key(key)
     of_cell = [r['sample'] for r in sorted((r for r in rows if (r['truth'], r['predicted']) == most), key=lambda r: -float(r['loss']))]
-    # The number of samples does not show this, since the previous cell may have had as many.
+    # The number of samples does not show that the list is new, since the previous cell may have had
+    # as many.
     window.wait_for(f'its samples too, in their order: {of_cell}', lambda: [n.name.split(': ')[0] for n in samples.children()] == of_cell)
     window.press('Show the Worst')
     window.text('Samples with the Largest Loss')

@@ -87,7 +87,7 @@ def test_the_steps_of_a_run_that_is_ready(window):
         window.wait_for('the others to go', lambda: not window.has(combo, Role.COMBO_BOX))
         step(window, title).act()
         window.find(Role.COMBO_BOX, combo, states=THERE)
-        # To a widget that is invisible to screen readers.
+        # The focus moves to a widget that is invisible to screen readers.
         window.wait_for('the focus to move', lambda: not window.focus_is_on('Find a setting'))
         if combo == 'Device':  # the focus that the step gave may be reported after the key
             window.key('shift+Tab')
@@ -102,7 +102,7 @@ def test_the_steps_of_a_run_that_is_ready(window):
 
 
 def test_a_step_unfolds_the_form(window):
-    """A step does so also in a window in which the form lies over the page."""
+    """A step unfolds the form also in a window in which the form lies over the page."""
     window.page('Train')
     window.home.run('xdotool', 'windowsize', window.xid(), '800', '800')
     window.wait_for('the form to go', lambda: not window.has('Find a setting'))

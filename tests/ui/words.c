@@ -530,7 +530,7 @@ test_changes_are_undone_in_their_order (void)
   dyno_setup_history_add (history, make_state (1), "lr");
   dyno_setup_history_add (history, make_state (2), "epochs");
   dyno_setup_history_add (history, make_state (3), NULL);
-  /* Changes of no single setting are never merged. */
+  /* Changes that belong to no single setting are never merged. */
   dyno_setup_history_add (history, make_state (4), NULL);
   check_step (history, FALSE, 5, -1);
   check_step (history, TRUE, 5, 4);
