@@ -20,7 +20,7 @@ SHAPES = ['--data', 'builtin:shapes?size=32&samples=64', '--model', 'simplecnn',
 BIG = ['--data', 'synthetic:224x224x3?samples=4096', '--model', 'resnet50', '--set', 'autotune=false']
 # Each has kernels that no other has; the other workloads of bench repeat them in other sizes.
 WORKLOADS = ('simplecnn32', 'resnet50', 'mobilenetv2', 'efficientnet_b0', 'densenet121', 'convnext_tiny', 'vit_small', 'cnnlstm')
-# These also run without AMP on cards with AMP; not all do, to save time.
+# These workloads also run without AMP on cards with AMP; the others do not, to save time.
 PLAIN = ('resnet50', 'vit_small', 'cnnlstm')
 # Submissions are never marked as done, so objects that wait for them are left at the end; this is
 # due to the shim.
@@ -126,7 +126,7 @@ class Card(unittest.TestCase):
         self.assertNotIn('micro-batches', self.plan_and_train('fits', *small))
         large = [*BIG, '--set', 'amp=false', '--set', 'batch_size=512']
         self.assertIn('does not fit', self.plan_and_train('refused', *large, '--set', 'memory.shrink=false', expect=6))
-        # 16 samples take more than 1 GB, 8 take less, and the shim has 1 GB for every card.
+        # 16 samples take more than the budget of 1 GB, and 8 take less.
         shrunk = [*BIG, '--set', 'amp=false', '--set', 'batch_size=16', '--set', 'vram_budget=1GB']
         self.assertIn('micro-batches', self.plan_and_train('shrunk', *shrunk))
 

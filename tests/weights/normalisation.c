@@ -148,8 +148,8 @@ assert_refused (const DynoJob *job, DynoTrainError code, const char *word, const
     g_error ("“%s” says neither %s nor %s", run.error->message, word, step);
 }
 
-/* Refused: no weights; weights without the numbers, with and without a file beside them; weights
- * for another input. */
+/* A run is refused without weights, with weights that lack the numbers, with and without a file
+ * beside them, and with weights for another input. */
 static void
 test_refused (void)
 {

@@ -20,8 +20,8 @@ metadata_of (const DynoPosition *position)
 }
 
 /* Each word of the position is a finite number as a double and, as an integer, one that no double
- * can represent: a member that is added but not saved, or saved as the other type, is lost.  Twice,
- * since a second position must keep nothing of the first. */
+ * can represent: a member that is added but not saved, or saved as the other type, is lost.  Two
+ * positions are saved, since the second must keep nothing of the first. */
 static void
 test_every_member (void)
 {

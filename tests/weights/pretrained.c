@@ -498,7 +498,7 @@ test_says_what_is_fed (void)
 
 /* --- classes by their names ------------------------------------------------------------------- */
 
-/* Reads the tensor whose name ends so from a weights file; values are consecutive. */
+/* Reads the tensor whose name ends with `ending` from a weights file; values are consecutive. */
 static float *
 read_ending (const char *path, const char *ending, gsize *n_bytes)
 {
@@ -570,7 +570,7 @@ check_rows (const char *data, guint n_here, gboolean lacks)
   test_remove_tree (folder);
 }
 
-/* The first twenty are named, and the others counted, if there are any. */
+/* The first twenty classes are named, and the others, if there are any, are counted. */
 static void
 test_many_classes_are_counted (void)
 {
@@ -606,7 +606,7 @@ test_classes_by_name (void)
   check_rows ("builtin:shapes?size=16&samples=64&classes=5", 5, TRUE);
 }
 
-/* As many classes, all with other names; then the data set's own classes. */
+/* A file with as many classes, all of other names; then a file with the data set's own classes. */
 static void
 test_says_that_classes_are_others (void)
 {
