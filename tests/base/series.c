@@ -232,7 +232,7 @@ test_smoothing_goes_by_means (void)
   g_autoptr (DynoSeries) series = dyno_series_new ("a", "");
   const DynoSeries *smoothed;
 
-  /* nine low values for each high one: the extremes alone would give 5 */
+  /* nine low values for each high one: the extremes by themselves would give 5 */
   for (guint i = 0; i < 1000000; i++)
     dyno_series_append (series, i, i % 10 == 9 ? 10.0 : 0.0);
   smoothed = dyno_series_smoothed (series, 0.99);

@@ -213,8 +213,8 @@ test_failure_leaves_what_was_there (void)
 
 /* --- bit-identical data ----------------------------------------------------------------------- */
 
-/* Compares every field of every sample except the seeds, the input description, and the targets:
- * names, the order of classes, parts. */
+/* Compares the axes, sizes, classes, parts and names of values of two data sets, and every field of
+ * every sample except the seeds. */
 static void
 assert_same (DynoDataset *a, DynoDataset *b)
 {

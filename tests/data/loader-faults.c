@@ -83,8 +83,9 @@ test_blanks_bad_samples (void)
   odd_height = 200;
 }
 
-/* A bad sample is replaced by the next sample in the order that decodes now: not by a later one,
- * wrapping at the end, and also by one that failed only in an earlier epoch. */
+/* A bad sample is replaced by the next sample in the order that decodes now, and not by a later
+ * one; after the end of the order comes its beginning.  A sample that failed only in an earlier
+ * epoch may replace others. */
 static void
 test_replacement_is_the_next_that_decodes (void)
 {
@@ -129,7 +130,7 @@ test_replacement_is_the_next_that_decodes (void)
     }
 }
 
-/* Rows of a part of the data set, in an order of its own, that ranks share, with and without bad
+/* Two ranks share the rows of a part of the data set in an order of its own, with and without bad
  * samples. */
 static void
 test_rows_name_their_samples (void)

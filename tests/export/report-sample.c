@@ -148,7 +148,7 @@ add_curve (DynoTuneResult *r, const DynoSettings *base)
       p->high = p->measured ? p->samples_per_s * 1.013 : 0;
       p->vram_bytes = memory (&s);
     }
-  curve->points[5].samples_per_s = 1.02 * curve->points[4].samples_per_s; /* as the text states */
+  curve->points[5].samples_per_s = 1.02 * curve->points[4].samples_per_s; /* as a reason states */
   curve->knee = 64;
   curve->smallest = 128;
   curve->fastest = 256;

@@ -341,8 +341,8 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* Memory is taken in the middle of an epoch, which has the last checkpoint as well: from there the
- * remaining batches are run in smaller micro-batches without repeating a sample, and the losses are
+/* Memory is taken in the middle of an epoch that has the last checkpoint as well: the batches after
+ * the checkpoint are run in smaller micro-batches without repeating a sample, and the losses are
  * those of an undisturbed run. */
 static void
 test_shrinks_in_mid_epoch (void)
@@ -378,8 +378,8 @@ test_shrinks_in_mid_epoch (void)
   set_faults ("");
 }
 
-/* Without the setting, and where not even one sample fits, it is an error without any files
- * left. */
+/* Without the setting, and where not even one sample fits, too little memory is an error, and no
+ * step is taken. */
 static void
 test_nothing_fits (void)
 {

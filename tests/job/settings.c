@@ -526,7 +526,7 @@ test_idle (void)
     }
 }
 
-/* As passed to the loader. */
+/* The loader starts no more workers than the threads setting allows; 0 is no limit. */
 static void
 test_loader_takes_no_more_threads (void)
 {

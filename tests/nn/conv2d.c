@@ -366,7 +366,7 @@ check_bias (guint32 h_in, guint32 w, guint32 out)
   harness_assert_close (got, want, out, harness_tolerance (h), "dbias");
 }
 
-/* Also more rows than 64 groups hold, and channels of one chunk, of three, and more than a
+/* Rows may be more than 64 groups hold; channels are one chunk, three, or more than a
  * workgroup takes. */
 static void
 test_bias_of_many_rows (void)
@@ -1008,7 +1008,8 @@ test_matrix_kernels_compile (void)
                           .matrix = dyno_shader_compiler_matrix () };
   static const guint32 loads[] = { DYNO_ACTIVATION_RELU, DYNO_ACTIVATION_RELU6, 0,
                                    DYNO_ACTIVATION_RELU, DYNO_CONV2D_LOAD_PLAIN };
-  /* As compiled for NVIDIA's drivers; some also as for AMD's, which takes three times as long. */
+  /* The kernels are compiled as for NVIDIA's drivers, and some also as for AMD's, which takes three
+   * times as long. */
   DynoShaderCompiler *compilers[] = {
     dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL),
     dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_RECURRENT)

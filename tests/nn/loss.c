@@ -185,7 +185,7 @@ test_no_weight (void)
   g_assert_cmpuint (harness_output (h)->nonfinite_loss, ==, 0);
 }
 
-/* exp of these would overflow. */
+/* exp of these logits would overflow. */
 static void
 test_cross_entropy_large (void)
 {

@@ -542,7 +542,7 @@ test_falls_back (void)
 }
 
 /* The results of a sum with the shortcut's batch norm, in the sum's loads and by a separate pass.
- * pairs: one pass also makes the gradients of both; restoring: y is rematerialised from both. */
+ * pairs: one pass makes the gradients of both batch norms; restoring: y is rematerialised. */
 typedef struct {
   double *y, *dx, *dside, *dgamma, *dweight;
 } Sum;

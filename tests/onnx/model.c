@@ -44,7 +44,7 @@ add_opset (GByteArray *file, const char *domain, guint version)
   onnx_test_add (file, DYNO_ONNX_MODEL_OPSET, opset);
 }
 
-/* --- what a file holds ------------------------------------------------------------------------ */
+/* --- contents of a file ----------------------------------------------------------------------- */
 
 static void
 test_head (void)

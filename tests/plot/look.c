@@ -246,7 +246,7 @@ test_high_contrast_lines_are_wide_and_dashed (void)
   g_assert_cmpuint (dashed, <, wide * 95 / 100);
 }
 
-/* Also a smoothed line with many more points than pixels, whose columns are bars. */
+/* A smoothed line with many more points than pixels, whose columns are bars, is dashed too. */
 static void
 test_a_line_of_many_points_is_dashed (void)
 {

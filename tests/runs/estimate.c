@@ -127,7 +127,7 @@ test_steps (void)
   g_assert_cmpfloat_with_epsilon (e.total_seconds, 50 * 12.6 + 7, 1e-9);
 }
 
-/* --- disk: what runs left --------------------------------------------------------------------- */
+/* --- disk space ------------------------------------------------------------------------------- */
 
 static guint64
 size_of (const char *folder, const char *name)

@@ -201,7 +201,7 @@ test_cancelled (Fixture *f, gconstpointer data)
     }
 }
 
-/* --- what is saved ---------------------------------------------------------------------------- */
+/* --- saved files ------------------------------------------------------------------------------ */
 
 /* Every word of the loss scale's state, and every parameter with its moments, is in the file as it
  * was saved: the second state in the second checkpoint, the first state in the first. */

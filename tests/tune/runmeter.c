@@ -229,7 +229,7 @@ test_no_end (void)
   g_assert_true (isnan (r.epoch_overhead_s) && isnan (r.validation_rate));
 }
 
-/* The time ended after two steps: the one that counts gives a rate with a large uncertainty. */
+/* The time ended after two steps: the step that counts gives a rate with a large uncertainty. */
 static void
 test_least (void)
 {
