@@ -12,7 +12,8 @@ char *dyno_amount_count (double count, const char *gap);  /* "640", "11.2 M" */
 /* "0.52", "61.4", "16,740": a rate, whole from 100 on, with the locale's separator between
  * thousands. */
 char *dyno_amount_rate (double per_s);
-/* The locale's separator between thousands; empty: none. */
+/* The separator between thousands: the locale's; where it has none but its decimal point is ".", a
+ * comma; empty: none. */
 const char *dyno_amount_separator (void);
 char *dyno_amount_duration (double seconds); /* "0:42", "12:05", "1:02:03" */
 

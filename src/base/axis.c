@@ -16,8 +16,8 @@ round_step (double span, guint max_ticks)
   return power * (unit <= 1.0 ? 1.0 : unit <= 2.0 ? 2.0 : unit <= 5.0 ? 5.0 : 10.0);
 }
 
-/* Ticks at every stride-th decade times each of the factors, within the ends; returns their
- * number. */
+/* Ticks at every stride-th decade times each of the factors, within the ends; returns their number,
+ * or DYNO_AXIS_MAX_TICKS + 1 where there are more. */
 static guint
 put_decades (DynoAxis *axis, const double *factors, guint n_factors, int stride)
 {

@@ -18,8 +18,9 @@ typedef struct {
 } DynoAxis;
 
 /* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear
- * axes; 0: no limit).  round_out: its ends become ticks.  Never degenerate: equal or non-finite
- * ends are widened. */
+ * axes; 0: no limit).  round_out: the ends of a linear axis become ticks.  Never degenerate: equal
+ * ends are widened; non-finite ends, or low <= 0 on a logarithmic axis, are replaced by 0 (0.1) and
+ * 1. */
 void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
                      gboolean round_out, double least_step);
 
@@ -30,11 +31,12 @@ void dyno_axis_init_time (DynoAxis *axis, double low, double high, guint max_tic
 double dyno_axis_position (const DynoAxis *axis, double value);
 double dyno_axis_value (const DynoAxis *axis, double position);
 
-/* "0.05", "1.2k", "3M", "1e15": as many digits as the step needs.  g_free. */
+/* "0.05", "2,000", "12k", "3M", "1e15": as many digits as the step needs.  g_free. */
 char *dyno_axis_format (const DynoAxis *axis, double value);
-/* Seconds as "0:05", "1:30", "2:05:00"; step: the distance between two ticks.  g_free. */
+/* Seconds as "0:05", "1:30", "2:05:00", "1d 2:05"; step: the distance between two ticks.
+ * g_free. */
 char *dyno_axis_format_time (double seconds, double step);
-/* A single value for a read-out: four significant digits, k and M for large ones. */
+/* A single value for a read-out: four significant digits, with k, M or G from 10,000 on. */
 char *dyno_axis_format_value (double value);
 /* The same for a value in a unit, which may be NULL: a rate ("samples/s") has three digits, since
  * its further digits only fluctuate. */

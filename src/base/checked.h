@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checked arithmetic on sizes.  Every size that comes from a file or a user goes through here
- * before it is used or allocated.  Each function returns FALSE on overflow and leaves *result
- * unchanged. */
+ * before it is used or allocated.  dyno_size_mul and dyno_size_add return FALSE on overflow and
+ * leave *result unchanged. */
 #pragma once
 #include <glib.h>
 

@@ -256,7 +256,7 @@ dyno_json_read_number (DynoJsonReader *r, const char **text, gsize *length, GErr
         return fail (r, error, "a digit");
     }
   *length = (gsize) (r->at - *text);
-  /* The next byte cannot continue a number for strtod either, so that it stops within the text. */
+  /* The next byte cannot continue a number for strtod either, so strtod stops within the text. */
   return (r->at < r->end && !g_ascii_isalnum (*r->at) && *r->at != '.')
          || fail (r, error, "the end of a number");
 }

@@ -3,7 +3,7 @@
  *
  * A request, or a list of annotations, may hold tens of millions of numbers.  A tree, as json-glib
  * builds it, takes about a hundred bytes for each number and recurses as deeply as the sender nests
- * brackets; this reader allocates only the strings that are asked for, and stops at
+ * brackets; this reader allocates only keys and the strings that are asked for, and stops at
  * DYNO_JSON_MAX_DEPTH.
  * All functions set the error of the domain and code that _init is given, with the place in bytes.
  * After an error the reader must not be used.  Pure; a reader belongs to one thread. */

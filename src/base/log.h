@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Log lines on standard error and, when asked, in a file.  Code logs through GLib (g_info,
- * g_warning ...) with the G_LOG_DOMAIN of its layer; this only decides where lines go. */
+ * g_warning ...) with the G_LOG_DOMAIN of its layer; this module only decides where lines go. */
 #pragma once
 #include <glib.h>
 
@@ -22,8 +22,8 @@ void dyno_log_set_file (const char *path);
  * memory.  Call once from main. */
 void dyno_log_set_no_memory (void (*func) (const char *message));
 
-/* From now on lines are kept in memory, and the next file begins with them; lines past 64 KiB are
- * lost.  Any thread. */
+/* From now on lines go to memory instead of the file; dyno_log_set_file writes them to the next
+ * file.  Lines past 64 KiB are lost.  Any thread. */
 void dyno_log_hold (void);
 
 G_END_DECLS

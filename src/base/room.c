@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The test is a mapping that is made and removed again: it meets the limit of the process (ulimit
- * -v) and, where the system does not overcommit memory, that of the machine. */
+/* The test is a mapping that is made and removed again: it is subject to the limit of the process
+ * (ulimit -v) and, where the system does not overcommit memory, to the machine's. */
 #include "room.h"
 #include <errno.h>
 #include <sys/mman.h>

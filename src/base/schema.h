@@ -18,7 +18,8 @@ G_BEGIN_DECLS
 #define DYNO_SCHEMA_MAX_FIELDS 8
 #define DYNO_SCHEMA_MAX_AXES   4
 #define DYNO_FIELD_ALIGNMENT   256
-/* The class id of a pixel that does not count: it has no loss and is in no metric.  VOC's void. */
+/* The class id of a pixel that does not count: it has no loss and is in no metric (void in Pascal
+ * VOC). */
 #define DYNO_MASK_IGNORED 255
 
 typedef enum {
@@ -36,7 +37,7 @@ typedef enum {
 } DynoFieldRole;
 
 /* (value * (1/255 with scale_255) - mean) / deviation; mean and deviation apply only with
- * standardise, and channels past the fourth take those of the fourth. */
+ * standardise, and channels past the fourth use the fourth channel's. */
 typedef struct {
   gboolean scale_255, standardise;
   float mean[4], deviation[4];
@@ -130,8 +131,8 @@ guint32 dyno_schema_count_floats (const DynoBatchSchema *schema);
 /* Appends a field without normalisation and returns it. */
 DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field);
 
-/* Append a seed per sample, and the target: n_values floats ("values"), or with 0 a class id
- * ("class"). */
+/* Append the target, n_values floats ("values") or with 0 a class id ("class"); and a seed per
+ * sample. */
 void dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values);
 void dyno_schema_add_seed (DynoBatchSchema *schema);
 
@@ -143,7 +144,7 @@ void dyno_schema_add_labels (DynoBatchSchema *schema, guint32 n_labels);
 /* Appends a target of a class id for each pixel ("mask", (height, width) of U8); ids from the
  * number of classes on, DYNO_MASK_IGNORED among them, do not count. */
 void dyno_schema_add_mask (DynoBatchSchema *schema, guint32 height, guint32 width);
-/* The field that dyno_schema_add_mask appends; NULL: the target is none. */
+/* The field that dyno_schema_add_mask appends; NULL: the target is no mask. */
 const DynoBatchField *dyno_schema_find_mask (const DynoBatchSchema *schema);
 
 /* Fields "image" (height, width, channels), target and seed. */

@@ -12,7 +12,7 @@
 #define FAN 16
 
 typedef struct {
-  double minimum, maximum; /* of finite values; minimum > maximum: none */
+  double minimum, maximum; /* of the finite values, where count > 0 */
   guint32 count;           /* finite values, saturating */
 } Bucket;
 
@@ -302,7 +302,7 @@ move_newest (GArray *values, guint from, guint to)
 }
 
 /* Moves all but the newest points into groups, and rebuilds x, y and the pyramid.  A group keeps
- * some of the points that it replaces, so x and y never grow by it. */
+ * some of the points that it replaces, so x and y do not grow. */
 static void
 make_old (DynoSeries *series)
 {

@@ -4,10 +4,10 @@
  * The newest points, DYNO_SERIES_NEWEST to twice as many, are kept as they were appended: a series
  * that was never longer is whole.  Older points are merged into groups, each of the same number of
  * successive points.  This number doubles when there are more than DYNO_SERIES_GROUPS groups, so a
- * long run is always kept in at least half as many.  A group keeps, in their order, its least and
- * its greatest point, at their own x, and a point without a number, if it has one; and its mean,
- * for smoothing.  The first point of the series is kept, too.  So no extreme and no gap is ever
- * lost, and a series takes at most DYNO_SERIES_MOST_BYTES.
+ * long run is always kept in at least half as many groups.  A group keeps, in their order, its
+ * least and its greatest point, at their own x, and a point without a number, if it has one; and
+ * its mean, for smoothing.  The first point of the series is kept, too.  So no extreme and no gap
+ * is ever lost, and a series takes at most DYNO_SERIES_MOST_BYTES.
  *
  * Indices and the length refer to the points that are kept; an append may change all of them.
  * Drawing goes through a min/max pyramid over buckets.  Append is O(1) amortised.  One thread; but
@@ -47,7 +47,8 @@ void dyno_series_get (const DynoSeries *series, guint64 index, double *x, double
 /* All points that are kept; valid until the next one is appended. */
 void dyno_series_peek (const DynoSeries *series, const double **x, const double **y);
 
-/* For drawing: at most n columns over [x0, x1]; each min, max, first, last of its points. */
+/* For drawing: at most n columns over [x0, x1] and one point beyond each end; each column has the
+ * minimum, maximum, first and last value of its points. */
 typedef struct {
   double x;
   double y_min, y_max, y_first, y_last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the caches: a header with magic, version, key, size and hash before the content.
- * The layers gpu, nn and data cache results in them that take long to compute. */
+ * The layers gpu, comm, nn and data cache results in them that take long to compute. */
 #pragma once
 #include <glib.h>
 
@@ -17,7 +17,8 @@ char *dyno_cache_file_path (const char *folder, DynoCacheKey key, const char *su
  * or key, and is removed. */
 GBytes *dyno_cache_file_read (const char *path, const char magic[8], DynoCacheKey key);
 
-/* Replaces the file atomically; a failure is logged and otherwise ignored.  path may be NULL. */
+/* Replaces the file atomically; a failure is logged and otherwise ignored, and data of 2 GiB or
+ * more is not written.  path may be NULL. */
 void dyno_cache_file_write (const char *path, const char magic[8], DynoCacheKey key,
                             gconstpointer data, gsize size_bytes);
 

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One call writes the line, so that only the last line of a file can be incomplete. */
+/* Each line is durable before the next one is written, so only the last line of a file can be
+ * incomplete. */
 gboolean
 dyno_csv_append_line (int fd, const GString *line, const char *path, GError **error)
 {
@@ -74,7 +75,7 @@ dyno_csv_open (const char *path, const GString *first, gboolean append, gsize mo
   return -1;
 }
 
-/* Reads a whole file of that size; FALSE: errno has the reason. */
+/* Reads size bytes, or fewer where the file has become shorter; FALSE: errno has the reason. */
 static gboolean
 read_all (int fd, char *text, gsize size)
 {
@@ -93,7 +94,8 @@ read_all (int fd, char *text, gsize size)
   return TRUE;
 }
 
-/* A pipe would wait for its writer, and a device has no end. */
+/* Only regular files are read: opening a pipe would wait for its writer, and a device has no
+ * end. */
 char *
 dyno_csv_read (const char *path, gsize most_bytes, GError **error)
 {

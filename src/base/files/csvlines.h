@@ -6,13 +6,14 @@
 
 G_BEGIN_DECLS
 
-/* The line, with its end, is durable when the function returns.  path: for errors, which are
- * DYNO_BASE_ERROR_DISK and _IO. */
+/* Appends a line, which includes its line end; it is durable when the function returns.  path: for
+ * errors, which are DYNO_BASE_ERROR_DISK and _IO. */
 gboolean dyno_csv_append_line (int fd, const GString *line, const char *path, GError **error);
 
 /* Opens a file to which lines are appended, and returns its descriptor; -1: an error, as of
  * dyno_csv_append_line.  An existing file loses its unfinished last line, or with append FALSE is
- * removed first.  An empty or new file begins with the line `first`. */
+ * removed first.  An empty or new file begins with the line `first`.  most_bytes: as for
+ * dyno_csv_cut_unfinished. */
 int dyno_csv_open (const char *path, const GString *first, gboolean append, gsize most_bytes,
                    GError **error);
 

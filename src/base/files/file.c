@@ -132,8 +132,8 @@ dyno_file_test_writable (const char *path, GError **error)
 
 static char *state_dir; /* written once, before there are threads */
 
-/* Whether a folder is one that Dyno names; a state folder may hold other things of its user,
- * too. */
+/* TRUE for the folder of dyno_data_dir, and for Dyno's own folders there with all that they hold; a
+ * state folder may also hold other folders of its user. */
 static gboolean
 is_private (const char *path)
 {

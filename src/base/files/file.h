@@ -54,7 +54,8 @@ char *dyno_cache_dir (const char *child);
 char *dyno_data_dir (const char *child);
 
 /* Creates a folder and its missing parents: accessible to the user only where it is the folder of
- * dyno_data_dir or lies in it, else by the process's umask.  FALSE with errno on failure. */
+ * dyno_data_dir, or is or lies in a folder of Dyno's own there ("runs", "cache" and so on), else by
+ * the process's umask.  FALSE with errno on failure. */
 gboolean dyno_dir_make (const char *path);
 
 /* Creates a folder, accessible to the user only, where it is missing; FALSE, with errno, when

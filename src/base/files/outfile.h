@@ -12,7 +12,7 @@ typedef struct _DynoOutFile DynoOutFile;
 DynoOutFile *dyno_out_file_new (const char *path, GError **error);
 /* FALSE: the file has failed, and takes no more. */
 gboolean dyno_out_file_append (DynoOutFile *file, const void *data, gsize size);
-/* Ends it, and frees it in any case.  Errors: as above. */
+/* Replaces the file at the path, and frees `file` in any case.  Errors: as above. */
 gboolean dyno_out_file_finish (DynoOutFile *file, GError **error);
 /* Discards the new file and leaves the one at its path; NULL: nothing happens. */
 void dyno_out_file_abandon (DynoOutFile *file);
