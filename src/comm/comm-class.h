@@ -67,7 +67,7 @@ void dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank,
 void dyno_comm_note_begun (DynoComm *comm, const DynoCommJob *job);
 void dyno_comm_note_done (DynoComm *comm, const DynoCommJob *job);
 
-/* "a sum of 12 bytes"; free by g_free. */
+/* "a sum of 12 values of 4 bytes"; free by g_free. */
 char *dyno_comm_job_describe (const DynoCommJob *job);
 
 /* out[i] = in[0][i] + in[1][i] + ... in the order of the ranks; out may be one of the inputs. */

@@ -40,16 +40,17 @@ typedef enum {
  * FALSE where it only inherits the environment of a rank and the rank is another program. */
 gboolean dyno_comm_is_launched (void);
 
-/* TRUE where a module with MPI can be opened; else the message of the error MODULE has the next
- * step. */
+/* TRUE where the module with MPI is installed; it is not opened.  Else the message of the error
+ * MODULE has the next step. */
 gboolean dyno_comm_is_installed (GError **error);
 
 /* Opens the module with MPI and joins the other ranks; waits for them for at most a minute.  Once
  * per process.  Errors: MODULE, TIMEOUT, PEER. */
 DynoComm *dyno_comm_open (GError **error);
 
-/* Atomic.  The last unref leaves: it waits for the other ranks to leave too, for some seconds at
- * most, and not at all after a failure. */
+/* Atomic.  The last unref leaves: it waits for the other ranks to leave too, for at most 10 s.
+ * After a failure it waits only for the end of the rank that reports to people, for some 5 s at
+ * most. */
 DynoComm *dyno_comm_ref (DynoComm *comm);
 void dyno_comm_unref (DynoComm *comm);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoComm, dyno_comm_unref)
@@ -78,9 +79,9 @@ gboolean dyno_comm_sum (DynoComm *comm, void *values, gsize n, DynoCommType type
 /* *all: TRUE where mine is TRUE on every rank; it is the same on all ranks. */
 gboolean dyno_comm_all (DynoComm *comm, gboolean mine, gboolean *all, GError **error);
 
-/* TRUE where fine is TRUE on every rank and no rank has a problem.  Else the call fails on all
- * ranks, which can go on: a rank with a problem, which is taken, fails with that problem, the other
- * ranks fail with LOCAL.  The other error is PEER. */
+/* TRUE where fine is TRUE on every rank.  Else the call fails on all ranks, which can go on: a rank
+ * whose *problem is set takes it as its error, the other ranks fail with LOCAL.  The other error is
+ * PEER. */
 gboolean dyno_comm_agree (DynoComm *comm, gboolean fine, GError **problem, GError **error);
 
 /* All ranks get the root's data. */
@@ -108,9 +109,9 @@ gboolean dyno_comm_wait (DynoComm *comm, DynoCommRequest *request, gint64 timeou
  * under way. */
 gint64 dyno_comm_get_sum_time (const DynoComm *comm);
 
-/* Checks that all ranks have the same text of lines "name<TAB>value".  FALSE with DIFFERS, on every
- * rank that differs from rank 0 or knows of a rank that does; the message has the first line that
- * differs. */
+/* Checks that all ranks have the same text of lines "name<TAB>value".  FALSE with DIFFERS on every
+ * rank where any rank differs from rank 0; the message has the first line in which the lowest such
+ * rank differs. */
 gboolean dyno_comm_compare (DynoComm *comm, const char *lines, GError **error);
 
 /* For ranks that are all of one host and one user: theirs[r] receives a descriptor of the file that

@@ -51,7 +51,7 @@ start_listening (Passing *p, GError **error)
   return listen (p->listener, (int) p->comm->size) == 0 || fail (error, "listen");
 }
 
-/* A message is the sender's rank, and the descriptor goes with it. */
+/* A message holds the sender's rank, with the descriptor as ancillary data (Beside). */
 typedef union {
   struct cmsghdr head;
   char bytes[CMSG_SPACE (sizeof (int))];
@@ -86,8 +86,8 @@ send_to (const Passing *p, guint rank, int descriptor, GError **error)
   return fine;
 }
 
-/* Takes the descriptor out of a message; -1: it is no descriptor from a rank that has not sent one
- * yet. */
+/* Takes the descriptor out of a message; -1: it has none, or its rank is invalid or has sent one
+ * already. */
 static int
 take (const struct msghdr *message, gssize size, guint32 rank, const DynoComm *comm,
       const int *theirs)

@@ -12,8 +12,7 @@
 enum {
   SMALL_BYTES = 1 << 10,
   LARGE_BYTES = 32 << 20,
-  PIECE_BYTES =
-      4 << 20, /* of messages, as in mpi-private.h; smaller ones in shared memory overlap */
+  PIECE_BYTES = 4 << 20, /* size of messages; the smaller pieces in shared memory overlap */
   DIRECT_BYTES = 8 << 10,
   MOST_TURNS = 200,
   /* files are tried up to this difference in the number of ranks, and this number of hosts */
@@ -149,7 +148,7 @@ load_alike (gint64 ranks, guint hosts, DynoExchangeRate *rate)
   return FALSE;
 }
 
-/* Else the rates of the nearest number of ranks are taken. */
+/* Without a rate for these ranks and hosts, the rate of the nearest number of ranks is taken. */
 DynoExchangeSource
 dyno_exchange_load (guint ranks, guint hosts, DynoExchangeRate *rate)
 {

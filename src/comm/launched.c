@@ -21,8 +21,8 @@ read_number (const char *variable)
 }
 
 /* Open MPI; MPICH, Intel MPI and others of its kind; Slurm, whose batch scripts have SLURM_NTASKS
- * but no step.  PMIX_RANK and PMIX_NAMESPACE come without a number where a step or a program is a
- * process of its own. */
+ * but no step.  PMIX_RANK and PMIX_NAMESPACE give no number of processes: a single process may have
+ * them too. */
 static gboolean
 names_several (void)
 {
@@ -90,7 +90,7 @@ is_same_rank (guint64 process)
   return n_same > 0;
 }
 
-/* The loop goes up to the launcher, which belongs to no rank or to another one. */
+/* The loop ends at the first ancestor that is not of the same rank, such as the launcher. */
 static gboolean
 is_rank_of_another (void)
 {

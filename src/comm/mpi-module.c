@@ -195,7 +195,7 @@ end_mpi (Mpi *mpi)
   MPI_Finalize ();
 }
 
-/* Signals go to the main thread. */
+/* All signals are blocked here, so they go to the main thread. */
 static gpointer
 run_thread (gpointer data)
 {
@@ -313,7 +313,8 @@ check_for (DynoComm *comm, gint64 timeout_us, GError **error)
   return check (mpi, error);
 }
 
-/* Returns when the others have been notified: the caller may end the process then. */
+/* Returns when the others have been notified, or after 2 NOTIFY_US: the caller may end the process
+ * then. */
 static void
 abort_all (DynoComm *comm, DynoCommFate fate, const char *reason)
 {

@@ -30,9 +30,9 @@ enum {
   SILENCE_US = 6 * 1000000, /* silence after which a rank counts as lost */
   SLOW_US = 5 * 1000000,    /* time after which rank 0 names the ranks that it waits for */
   NOTIFY_US = 1000000,      /* longest wait for the notes to the other ranks about a failure */
-  /* longest wait until the rank that reports to people has ended, and then */
+  /* longest wait until the rank that reports to people has ended */
   REPORT_US = 5 * 1000000,
-  NOTICED_US = 100 * 1000, /* until mpirun has seen that end */
+  NOTICED_US = 100 * 1000, /* wait for mpirun to notice that the rank has ended */
   JOIN_US = 60 * 1000000,  /* longest wait until all ranks have joined */
   LEAVE_US = 10 * 1000000, /* longest wait until all ranks have left */
   REASON_BYTES = 480,
@@ -140,7 +140,8 @@ gboolean dyno_mpi_move (Mpi *mpi);
 gboolean dyno_mpi_is_busy (const Mpi *mpi);
 void dyno_mpi_pieces_clear (Mpi *mpi);
 
-/* Sends this rank's segment to the ranks that do not share memory with it. */
+/* Starts the messages that exchange the sums of the segments with the ranks that do not share
+ * memory with this one. */
 void dyno_mpi_spread_sums (Mpi *mpi, Piece *piece);
 /* The part of a piece that a rank adds up, in bytes from the beginning of the piece. */
 void dyno_mpi_segment (const Mpi *mpi, const Piece *piece, guint rank, gsize *begin,

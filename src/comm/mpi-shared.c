@@ -4,8 +4,8 @@
  * Each rank has a slot for each piece that may be under way, which the others of its host map.  A
  * piece of a sum goes through it in three jobs, which a few threads do and which never wait:
  *
- *   send   copies the piece into this rank's slot
- *   add    adds up this rank's segment from all slots (and what came by messages from other hosts),
+ *   send   copies the other ranks' segments of the piece into this rank's slot
+ *   add    adds up this rank's segment from all slots (and the messages of other hosts),
  *          in the order of the ranks, into the data and into the slot
  *   take   copies the other ranks' sums out of their slots
  *
@@ -210,8 +210,8 @@ dyno_mpi_shared_begin (Mpi *mpi, Piece *piece)
   begin_job (mpi->shared, piece, STAGE_SEND);
 }
 
-/* TRUE where all other ranks of this host have reached this number, at an offset in the heads of
- * their slots. */
+/* TRUE where all ranks that share memory have finished a job of this piece; offset: of the job's
+ * number in SlotHead. */
 static gboolean
 have_all (const Shared *shared, const Piece *piece, gsize offset)
 {
@@ -291,7 +291,7 @@ map_area (Shared *shared, guint rank, int descriptor)
   return TRUE;
 }
 
-/* Memory of this rank, all of it allocated; -1: there is none. */
+/* Allocates this rank's memory and returns its descriptor; -1: it cannot be allocated. */
 static int
 make_area (Shared *shared, guint64 token)
 {
@@ -325,7 +325,8 @@ open_area (Shared *shared, guint rank, const Place *place)
   return mapped && shared->areas[rank].head->token == place->token;
 }
 
-/* The number of ranks of a host that share memory: DYNO_COMM_SHARED, for comparisons and tests. */
+/* The number of successive ranks that may share memory: DYNO_COMM_SHARED, for comparisons and
+ * tests; else all. */
 static guint
 count_sharing (const Mpi *mpi)
 {
@@ -337,7 +338,7 @@ count_sharing (const Mpi *mpi)
   return (guint) most;
 }
 
-/* The ranks of this host whose processes are visible to this one. */
+/* TRUE for another rank of this host whose process is visible to this one. */
 static gboolean
 is_near (const Mpi *mpi, guint rank, const Place *mine, const Place *its)
 {
@@ -348,7 +349,8 @@ is_near (const Mpi *mpi, guint rank, const Place *mine, const Place *its)
          && g_str_equal (mpi->parent.hosts[rank], mpi->parent.hosts[mpi->parent.rank]);
 }
 
-/* Opens the memory of the ranks nearby; TRUE where all ranks could, with the number of them. */
+/* Opens the memory of the ranks for which is_near holds, and counts them in *near; TRUE where every
+ * rank could open all of its own. */
 static gboolean
 open_areas (Shared *shared, guint64 namespace, guint *near)
 {

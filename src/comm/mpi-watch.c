@@ -2,11 +2,11 @@
 /* Checks that the other ranks are alive, and sends and receives the notes, which are messages
  * between ranks that belong to no request.
  *
- * Rank 0 and each other rank report to each other twice a second that they are alive; rank 0 gives
- * up a rank that is silent for too long and notifies all ranks.  The end of a process on the same
- * host is detected at once.  A rank that leaves sends a note first, with the reason where it
- * failed.  A rank that was itself suspended for a while, perhaps with the whole job, does not count
- * that time as silence of the others. */
+ * Rank 0 and each other rank report to each other twice a second that they are alive; a rank that
+ * hears nothing for too long gives up the other one and notifies all ranks.  The end of a process
+ * on the same host is detected within a few ticks.  A rank that leaves sends a note first, with the
+ * reason where it failed.  A rank that was itself suspended for a while, perhaps with the whole
+ * job, does not count that time as silence of the others. */
 #include "mpi-private.h"
 #include <poll.h>
 #include <stdarg.h>
@@ -250,7 +250,7 @@ name_slow (Mpi *mpi, guint rank, const DynoCommRequest *oldest, gint64 late_us)
   mpi->named_after_us = late_us;
 }
 
-/* A rank that left cannot have begun the request that this one waits for. */
+/* A rank that left before it began the request that this rank waits for will never begin it. */
 static void
 check_requests (Mpi *mpi, gint64 now)
 {
@@ -291,7 +291,7 @@ dyno_mpi_watch (Mpi *mpi)
   check_requests (mpi, now);
 }
 
-/* Sends the failure to all ranks, which may take a while where a rank does not answer. */
+/* Sends a note to all ranks but `without`, and waits until it is sent, for at most NOTIFY_US. */
 static void
 send_to_all (Mpi *mpi, const Note *note, guint without)
 {
