@@ -3,7 +3,7 @@
  *
  * The account is Dyno's own and exact: it grows before the driver allocates, and shrinks when
  * memory has been returned.  Memory of a buffer that was freed while a submission may use it is
- * counted until the submission ends. */
+ * counted until the deferred free. */
 #include "device-private.h"
 #include "intl.h"
 #include <inttypes.h>

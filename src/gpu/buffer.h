@@ -26,8 +26,8 @@ typedef struct _DynoBuffer DynoBuffer;
 /* The most bytes of one buffer on such a device, a multiple of DYNO_BUFFER_GRANULARITY. */
 guint64 dyno_buffer_get_limit (const DynoDeviceInfo *info);
 
-/* size_bytes > 0.  Content is undefined.  kind is used only for DEVICE and SHARED buffers.
- * Errors: OVER_BUDGET, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY. */
+/* size_bytes > 0.  Content is undefined.  kind is used only for DEVICE and SHARED buffers.  Errors:
+ * OVER_BUDGET, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, FAILED. */
 DynoBuffer *dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind,
                              DynoBufferUsage usage, GError **error);
 void dyno_buffer_free (DynoBuffer *buffer);
@@ -38,7 +38,8 @@ guint64 dyno_buffer_get_address (DynoBuffer *buffer); /* for kernels */
 gpointer dyno_buffer_get_mapped (DynoBuffer *buffer); /* NULL for DEVICE and SHARED buffers */
 
 /* Blocking copies between host and a buffer of any usage, through a staging buffer where needed.
- * For set-up, tests and checkpoints; never inside a step.  offset + size must lie inside. */
+ * For set-up, tests and checkpoints; never inside a step.  offset + size_bytes must lie inside the
+ * buffer.  fill repeats a word; its offset and size_bytes are multiples of 4. */
 gboolean dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data,
                             guint64 size_bytes, GError **error);
 gboolean dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_bytes,

@@ -42,7 +42,7 @@ static const VkPipelineStageFlags kind_stages[] = { VK_PIPELINE_STAGE_COMPUTE_SH
 
 #define ALL_STAGES (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
 
-/* The accesses of work in these stages: writes, and optionally reads. */
+/* The accesses of work in these stages: its writes; accesses_of adds its reads. */
 static VkAccessFlags
 writes_of (VkPipelineStageFlags stages)
 {
@@ -369,7 +369,7 @@ dyno_device_set_watchdog (DynoDevice *device, guint limit_ms)
   g_atomic_int_set (&device->watchdog_ms, (int) limit_ms);
 }
 
-/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error.  The limit counts the
+/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for limit_ms, or an error.  The limit counts the
  * waits' own times, which do not grow while a program is stopped; *since_us is the time since which
  * nothing was finished: some drivers end waits early. */
 static VkResult

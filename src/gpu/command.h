@@ -42,7 +42,7 @@ void dyno_command_fill (DynoCommand *command, DynoBuffer *buffer, guint64 offset
                         guint64 size_bytes, guint32 word);
 void dyno_command_barrier (DynoCommand *command);
 /* Writes a timestamp when all earlier commands have finished.  Slot 0 must be recorded first, since
- * it clears all slots. */
+ * it clears all slots.  A queue only for transfers records nothing. */
 void dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot);
 
 /* The number of recorded barriers: the requested ones that have work on both sides, the one before
@@ -58,8 +58,8 @@ typedef struct {
 } DynoWait;
 
 /* Submits a closed command after the given timeline values; stores its own value in
- * *timeline_value.
- * Errors: DEVICE_LOST, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, FAILED. */
+ * *timeline_value.  Errors: DEVICE_LOST, TIMEOUT, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY,
+ * FAILED. */
 gboolean dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
                               guint64 *timeline_value, GError **error);
 

@@ -8,7 +8,8 @@
  * in circles; each calls only what the others declare here or in their headers.
  *
  * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock
- * (memory account), .deferred_lock (deferred frees), and those of the kernel table. */
+ * (memory account), .deferred_lock (deferred frees), and the locks of the kernel table and of the
+ * shader compiler. */
 #pragma once
 #include "command.h"
 #include "vk.h"
@@ -133,8 +134,8 @@ void dyno_device_set_error (DynoDevice *device, GError **error, VkResult result,
 void dyno_device_defer_free (DynoDevice *device, const DynoDeferredFree *deferred);
 void dyno_device_collect (DynoDevice *device);
 
-/* Waits for all deferred frees, for an allocation that found no room.  FALSE when there were
- * none. */
+/* Waits for all deferred frees, for an allocation that found no room.  FALSE when there were none,
+ * or a wait failed. */
 gboolean dyno_device_collect_all (DynoDevice *device);
 
 /* The account: reserve fails with OVER_BUDGET; commit follows a reserve whose allocation succeeded

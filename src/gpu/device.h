@@ -39,7 +39,7 @@ typedef struct {
   /* "0000:01:00.0", as in /sys; empty: no PCI device, or the driver does not report it */
   char pci[24];
   DynoDeviceType type;
-  guint64 vram_bytes; /* device-local memory */
+  guint64 vram_bytes; /* of the largest device-local heap */
   gboolean fp16;      /* 16-bit storage and float16 arithmetic: AMP possible */
   /* best usable path: the device has it and this build's shader compiler supports it */
   DynoMatrix matrix;
@@ -57,7 +57,8 @@ typedef struct {
   gboolean memory_budget;   /* VK_EXT_memory_budget */
   gboolean transfer_queue;  /* it has a queue family only for transfers */
   /* Devices of other processes may write into its memory, where a link connects them (peer.h): TRUE
-   * for NVIDIA's; DYNO_PEER_COPIES=0 makes it FALSE and 1 TRUE for any device. */
+   * for NVIDIA's with VK_KHR_external_memory_fd; DYNO_PEER_COPIES=0 makes it FALSE, and 1 TRUE for
+   * other makers' with that extension. */
   gboolean peer_memory;
   double timestamp_ns; /* nanoseconds per tick; 0: no timestamps */
 } DynoDeviceInfo;
@@ -106,13 +107,14 @@ typedef struct {
   gboolean statistics;
 } DynoDeviceParams;
 
-/* All devices with a compute queue, best first: discrete, integrated, virtual, software; within a
- * type by memory; devices that dyno_device_open refuses come last, so that index -1 opens the first
- * one.  Element type DynoDeviceInfo (g_free'd by the array).  An empty list is an error.  Errors:
- * NO_LOADER, NO_DEVICE. */
+/* All devices with a compute queue, best first: discrete, integrated, virtual, other, software;
+ * within a type by memory; devices that dyno_device_open refuses come last, so that index -1 opens
+ * the first one.  Element type DynoDeviceInfo (g_free'd by the array).  An empty list is an error.
+ * Errors: NO_LOADER, NO_DEVICE, OUT_OF_HOST_MEMORY. */
 GPtrArray *dyno_device_list (GError **error);
 
-/* params NULL: all zero except index -1.  Errors: NO_LOADER, NO_DEVICE, UNSUPPORTED, FAILED. */
+/* params NULL: all zero except index -1.  Errors: NO_LOADER, NO_DEVICE, UNSUPPORTED,
+ * OUT_OF_HOST_MEMORY, FAILED. */
 DynoDevice *dyno_device_open (const DynoDeviceParams *params, GError **error);
 DynoDevice *dyno_device_ref (DynoDevice *device);
 void dyno_device_unref (DynoDevice *device);
@@ -133,7 +135,7 @@ guint64 dyno_device_get_allocated_peak (DynoDevice *device);
 guint64 dyno_device_get_allocated_host (DynoDevice *device);
 
 /* Device memory that all programs use, and memory that may still be allocated; FALSE where the
- * driver does not report it. */
+ * driver does not report it, or its figures cannot be right. */
 gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes,
                                    guint64 *available_bytes);
 
@@ -149,7 +151,7 @@ gboolean dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage);
  * stays). */
 gboolean dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error);
 
-/* Waits until nothing runs on the device.  Errors: DEVICE_LOST, TIMEOUT. */
+/* Waits until all submissions have completed.  Errors: DEVICE_LOST, TIMEOUT. */
 gboolean dyno_device_wait_idle (DynoDevice *device, GError **error);
 
 /* The number of messages of the validation layer since opening; 0 without the layer.  Tests check

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the gpu layer.  Each message names the call, the code and the object. */
+/* Errors of the gpu layer.  The message of a failed Vulkan call names the call, the code and the
+ * object. */
 #pragma once
 #include <glib.h>
 

@@ -334,7 +334,8 @@ static GCond building_done;
 static guint n_building;
 
 /* A compiler that gets no memory ends the process instead of failing: where memory does not suffice
- * for one more compiler, it waits for the running ones, and a single compiler fails. */
+ * for one more compiler, the caller waits for a running one to end; where none runs, the call
+ * fails. */
 static gboolean
 begin_building (const DynoKernelSpec *spec, GError **error)
 {
@@ -467,7 +468,7 @@ run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data
     g_thread_pool_free (pool, FALSE, TRUE);
 }
 
-/* kernels: room for count. */
+/* batch->kernels has room for count. */
 static gboolean
 make_many (Batch *batch, guint count, DynoKernelProgress progress, gpointer data, GError **error)
 {

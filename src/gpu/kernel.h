@@ -38,7 +38,7 @@ gboolean dyno_kernel_spec_equal (gconstpointer a, gconstpointer b);
 
 /* The kernel of a spec, compiled now if it was never compiled.  The macros MATRIX_KHR and MATRIX_NV
  * are not defined automatically: a spec that uses matrix units names one.  Errors: SHADER (message:
- * file, line, the compiler's text). */
+ * file, line, the compiler's text), OUT_OF_HOST_MEMORY, DEVICE_LOST. */
 DynoKernel *dyno_kernel_get (DynoDevice *device, const DynoKernelSpec *spec, GError **error);
 
 /* Compiles count specs, several at a time, and fills kernels (may be NULL: only compile).  progress

@@ -35,12 +35,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPeer, dyno_peer_free)
 
 /* A DEVICE buffer, counted as kind, that other processes may write into; it may outlive the peer.
  * size_bytes: a multiple of DYNO_PEER_GRANULARITY.  *descriptor: identifies the buffer to other
- * processes; the caller closes it.  Errors: those of dyno_buffer_new, FAILED. */
+ * processes; the caller closes it.  Errors: those of dyno_buffer_new, UNSUPPORTED. */
 DynoBuffer *dyno_peer_new_inbox (DynoPeer *peer, guint64 size_bytes, DynoMemoryKind kind,
                                  int *descriptor, GError **error);
 
 /* Adds another process's inbox of size_bytes and stores its number in *target.  The caller keeps
- * the descriptor.  Errors: UNSUPPORTED where no link leads there. */
+ * the descriptor.  Errors: UNSUPPORTED where no link connects the cards; FAILED. */
 gboolean dyno_peer_add_target (DynoPeer *peer, int descriptor, guint64 size_bytes, guint *target,
                                GError **error);
 

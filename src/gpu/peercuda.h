@@ -124,8 +124,8 @@ typedef struct {
 /* All functions, initialised; NULL: UNSUPPORTED, whose message has the reason. */
 const DynoCuda *dyno_cuda_open (GError **error);
 
-/* "cuMemMap: CUDA_ERROR_NOT_SUPPORTED"; FAILED, OUT_OF_DEVICE_MEMORY, or UNSUPPORTED.  TRUE where
- * result is no error. */
+/* TRUE where result is no error; else sets "cuMemMap: CUDA_ERROR_NOT_SUPPORTED (801)", as FAILED,
+ * DEVICE_LOST, OUT_OF_DEVICE_MEMORY or UNSUPPORTED. */
 gboolean dyno_cuda_check (const DynoCuda *cuda, int result, const char *call, GError **error);
 
 G_END_DECLS

@@ -238,7 +238,8 @@ compile (shaderc_compiler_t compiler, const Request *request, GBytes *source, GE
   return spirv;
 }
 
-/* A compiler in a library of its own may be replaced while the program stays the same. */
+/* A shaderc in a shared library may be replaced while the program stays the same, so that library's
+ * name, size and time are hashed. */
 static guint64
 hash_library (guint64 hash)
 {

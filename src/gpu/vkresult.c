@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversion of VkResult to GError.  Out of memory and a lost device have codes of their own; any
- * other result is FAILED. */
+/* Conversion of VkResult to GError.  Out of memory, a lost device, a timeout, an invalid shader and
+ * missing support have codes of their own; any other result is FAILED. */
 #include "vk.h"
 
 const char *
