@@ -39,7 +39,7 @@ number_in (const char *folder, const char *name)
   return folder ? dyno_sensor_file_number (folder, name) : (double) NAN;
 }
 
-/* The number in the first existing file of these names. */
+/* The number in the first of these files that has one; NaN: none has. */
 static double
 first_number (const char *folder, const char *const *names)
 {
@@ -256,7 +256,7 @@ is_id (const char *folder, const char *name, guint32 id)
 }
 
 /* Used where the Vulkan driver does not report the device's address: finds the only device of this
- * vendor and model. */
+ * vendor and model; NULL: there is none, or there are several. */
 static char *
 find_only (const char *devices, const DynoDeviceInfo *info)
 {

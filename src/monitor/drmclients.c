@@ -173,7 +173,7 @@ value_is (const char *value, const char *word)
 }
 
 /* Memory on the device, whose regions are named vram, vram0 or local0.  "resident" is the memory
- * that is on the device; older kernels have only "memory". */
+ * that is on the device; older kernels have only "memory" or "total". */
 static double
 device_bytes (const char *text)
 {

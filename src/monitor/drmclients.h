@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct _DynoDrmClients DynoDrmClients;
 
 typedef struct {
-  double others; /* other processes; NaN: not known */
+  double others; /* number of other processes; NaN: not known */
   DynoSensorPrograms programs;
   double own_bytes;    /* device memory of this process; NaN: not known */
   double busy_percent; /* of the busiest engine, by all visible programs; NaN: not known */

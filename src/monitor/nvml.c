@@ -3,10 +3,10 @@
  *
  * A process initialises NVML with its first reader and shuts it down with its last.  Readers follow
  * one another as runs and trials do, and an abandoned reader may still be inside NVML, so
- * initialisation and shutdown never overlap each other or a call of another reader.
- * Only nvmlInit_v2 and a function that finds the card are required; any other function that an
- * older driver lacks, or that a card does not support, leaves its value "not available".  The
- * library stays loaded until the process ends: it has threads and exit handlers of its own.
+ * initialisation and shutdown never overlap each other or a call of another reader.  Only
+ * nvmlInit_v2 or nvmlInit, and a function that finds the card, are required; any other function
+ * that an older driver lacks, or that a card does not support, leaves its value "not available".
+ * The library stays loaded until the process ends: it has threads and exit handlers of its own.
  * Interface: NVIDIA's NVML API reference. */
 #include "source.h"
 #include <gmodule.h>
@@ -301,7 +301,7 @@ read_processes (Nvml *nvml, DynoSensorReading *reading)
   set (reading, DYNO_SENSOR_GPU_OTHERS, n_others - (nvml->in_use && !found && hidden > 0 ? 1 : 0));
 }
 
-/* Where the driver reports its own memory, it counts neither as used nor as total memory. */
+/* Where the driver reports its own memory, that memory counts neither as used nor in the total. */
 static void
 read_memory (Nvml *nvml, DynoSensorReading *reading)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of the sensors, and the reading that is assembled from theirs.
+/* The threads that read the sources, and the reading that is assembled from their results.
  *
  * Invariants: everything that a reader thread uses belongs to the thread or to the shared state,
  * which lives as long as it is referenced: a reader that hangs keeps both, and dyno_sensors_free

@@ -36,7 +36,7 @@ gint64 dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now
 void dyno_sensor_set (DynoSensorReading *reading, DynoSensor sensor, double value,
                       DynoSensorSource source);
 
-/* A counter that grows, as a rate per second. */
+/* The state by which a growing counter is converted to a rate per second. */
 typedef struct {
   double value; /* value at time_us */
   gint64 time_us;
