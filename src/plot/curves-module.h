@@ -36,7 +36,7 @@ typedef struct {
 
 /* Writes the plots, one below the other, to path, whose extension determines the format: .svg, .png
  * or .pdf.  version: DYNO_CURVES_VERSION of the caller; any other is refused.  Errors:
- * G_FILE_ERROR. */
+ * G_FILE_ERROR; base's IO, DISK. */
 typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots,
                                      const char *path, GError **error);
 
@@ -51,7 +51,7 @@ typedef struct {
 } DynoSheetTile;
 
 /* Writes the tiles with their captions below a title (may be NULL) to path, a .png.  version:
- * DYNO_SHEET_VERSION of the caller; any other is refused.  Errors: G_FILE_ERROR; base's. */
+ * DYNO_SHEET_VERSION of the caller; any other is refused.  Errors: as for DynoCurvesWrite. */
 typedef gboolean (*DynoSheetWrite) (guint version, const char *title, const DynoSheetTile *tiles,
                                     guint n, const char *path, GError **error);
 

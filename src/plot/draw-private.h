@@ -20,7 +20,7 @@ typedef struct {
   gboolean empty;
 } DynoPlotLayout;
 
-/* The position of a text determines its size. */
+/* The kinds of texts, which differ in size and weight. */
 typedef enum {
   DYNO_PLOT_TEXT_TICK,
   DYNO_PLOT_TEXT_LABEL,

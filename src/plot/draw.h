@@ -92,11 +92,11 @@ double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);
 
 /* Writes several plots, aligned one below the other, each width x height, to a file; the extension
  * determines the format: .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR;
- * the message names the path. */
+ * base's IO, DISK; the message names the path. */
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
                           double width, double height, double scale, const char *path,
                           GError **error);
-/* Writes all series as CSV: x, then one column per series. */
+/* Writes all series as CSV: x, then one column per series.  Errors: base's IO, DISK. */
 gboolean dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path,
                               GError **error);
 

@@ -7,7 +7,7 @@
 #define MOST_ROWS 16
 #define FAINT     0.35 /* opacity of the name of a hidden line */
 
-/* Draws a short sample of a line at x. */
+/* Draws a sample of a line at x: a dot in its colour, or a short line with its dashes. */
 static void
 draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline, double alpha)
 {

@@ -9,7 +9,8 @@
 /* Cairo processes all bars of a path in each row of pixels, so a few paths with many bars each are
  * slower. */
 #define MAX_BARS 32
-/* A line that goes up and down by more pixels than this in each pixel of width is a hatch. */
+/* A line that goes up and down by more pixels than this in each pixel of width is drawn by
+ * steep.c. */
 #define STEEP 4.0
 /* The opacity of the area below a line, at the top and at the bottom. */
 #define FILL_TOP    0.16

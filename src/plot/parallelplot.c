@@ -36,8 +36,8 @@ measure (const Layout *l, DynoPlotText style, const char *text)
   return dyno_plot_text_width (&l->text, style, text);
 }
 
-/* Breaks a title at the space that makes the longer part shortest; *second: NULL without a space.
- * Gives the width.  g_free both. */
+/* Breaks a title at the space that makes the longer part shortest; *second: NULL where no space
+ * makes it narrower.  Returns the width of the longer part.  g_free both. */
 static double
 break_title (const Layout *l, const char *title, char **first, char **second)
 {
@@ -90,7 +90,8 @@ has_none (const DynoParallel *plot)
   return FALSE;
 }
 
-/* Whether titles and labels have room between vertical axes; else the axes are horizontal. */
+/* Places vertical axes, and sets `lying` (horizontal axes) where titles and labels have no room
+ * between them. */
 static void
 find_direction (Layout *l)
 {
@@ -229,7 +230,7 @@ blend (const DynoColour *a, const DynoColour *b, double share)
                        a->blue + (b->blue - a->blue) * share, 1 };
 }
 
-/* The colour of a shade, from that of faint text to that of the first line. */
+/* The colour of a shade, from faint text's to the first line's. */
 static DynoColour
 get_shade (const Layout *l, double shade)
 {
@@ -596,7 +597,8 @@ dyno_parallel_curve_at (const DynoParallel *plot, const DynoPlotTheme *theme, do
              to = get_up (&l, places[MIN (before + 1, plot->n_axes - 1)]),
              away = fabs (from + (to - from) * t * t * (3 - 2 * t) - up);
 
-      /* Of coinciding curves this finds the one that is drawn last. */
+      /* The best curve is preferred to curves that coincide with it, since it is drawn over
+       * them. */
       if (away < nearest || (away == nearest && found >= 0 && (int) i == plot->best))
         {
           nearest = away;

@@ -37,7 +37,7 @@ typedef struct {
   const char *best_name, *own_name, *failed_name, *worse_name, *better_name;
 } DynoParallel;
 
-/* The height that the plot needs at a width; it is larger for horizontal axes. */
+/* The height that the plot needs at a width. */
 double dyno_parallel_height (const DynoParallel *plot, const DynoPlotTheme *theme, double width);
 
 /* Draws into (0, 0, width, height).  device_scale sharpens hairlines on HiDPI. */

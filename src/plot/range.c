@@ -36,8 +36,8 @@ interpolate (const double *from, const double *to, guint64 n, double value)
   low = CLAMP (low, 1, n - 1);
   if (from[low] == value)
     return to[low];
-  /* Beyond the ends the slope is that of several points, so that a single steep step has little
-   * effect. */
+  /* Beyond the last point the slope is that of the last 16 points, so that a single steep step has
+   * little effect. */
   high = low;
   low--;
   if (value > from[n - 1])

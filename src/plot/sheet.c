@@ -55,7 +55,7 @@ set_colour (cairo_t *cr, const DynoColour *colour)
   cairo_set_source_rgba (cr, colour->red, colour->green, colour->blue, colour->alpha);
 }
 
-/* Draws one line of text of at most `width`, which is cut between characters, with dots. */
+/* Draws one line of text of at most `width`, which is cut between characters, with an ellipsis. */
 static void
 draw_text (cairo_t *cr, const char *text, double x, double y, double width)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Coverage is exact across a line and along it at its ends; the edge of an inclined line within one
- * pixel is taken at the pixel's middle, which is not visible. */
+ * pixel is taken at the pixel's middle, an error that is not visible. */
 #include "steep.h"
 #include <math.h>
 
