@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 /* The size of a sheet of n tiles, in user-space units. */
 void dyno_sheet_measure (guint n, gboolean titled, double *width, double *height);
 
-/* Draws into (0, 0, width, height) as measured; each tile is scaled to fit its square; small ones
- * are enlarged without smoothing. */
+/* Draws into (0, 0, width, height) as measured; each tile is scaled to fit its square, small ones
+ * without smoothing. */
 void dyno_sheet_draw (cairo_t *cr, const char *title, const DynoSheetTile *tiles, guint n);
 
 /* Writes the sheet as PNG, with two pixels per unit.  Errors: G_FILE_ERROR; base's IO, DISK. */
