@@ -116,10 +116,9 @@ typedef struct {
   const char *sys_root;  /* NULL: "/sys" */
   const char *nvml;      /* library; NULL: "libnvidia-ml.so.1" */
   guint interval_ms;     /* 0: 1000 */
-  guint
-      stale_ms; /* time after which a source that hangs is left out, at least 5 intervals; 0: 5000 */
-  gboolean in_use;     /* this process has the device open, and reports its memory (_set_vram) */
-  gboolean ask_driver; /* query the Vulkan driver for the device's memory */
+  guint stale_ms;        /* limit for a source that hangs, at least 5 intervals; 0: 5000 */
+  gboolean in_use;       /* this process has the device open, and reports its memory (_set_vram) */
+  gboolean ask_driver;   /* query the Vulkan driver for the device's memory */
   /* Called about once per interval with the newest reading, on a thread that reads no source
    * itself; never after _free.  NULL: no callback. */
   void (*reading) (const DynoSensorReading *reading, gpointer data);
