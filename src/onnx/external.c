@@ -38,7 +38,7 @@ refuse_file (GError **error, const DynoOnnxTensor *tensor, const char *why)
                          tensor->location, tensor->name, why);
 }
 
-/* The file's path without links, checked to lie below the folder's; NULL: with the error. */
+/* The file's path without links, checked to lie below the folder's; NULL: error is set. */
 static char *
 resolve (const char *folder, const DynoOnnxTensor *tensor, GError **error)
 {

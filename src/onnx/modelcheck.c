@@ -90,7 +90,7 @@ check_node_outputs (Checker *c, GError **error)
   return TRUE;
 }
 
-/* Each node's inputs, its version of operators, and the outputs of the graph. */
+/* Checks each node's inputs and opset, and the outputs of the graph. */
 static gboolean
 check_uses (Checker *c, GError **error)
 {

@@ -81,8 +81,7 @@ take_ints (DynoProtoReader *numbers, gint64 *to, guint *n, GError **error)
   return TRUE;
 }
 
-/* Numbers or texts in the lists of an attribute, all kinds together; element_bytes: the size of
- * one. */
+/* Counts the numbers and texts in the lists of an attribute; element_bytes: the size of one. */
 static gboolean
 count_list (DynoProtoReader message, guint64 *n, gsize *element_bytes, GError **error)
 {
@@ -128,7 +127,7 @@ take_attribute_tensor (DynoOnnxStore *store, const DynoProtoReader *message,
   return tensor && dyno_onnx_take_tensor (store, inner, tensor, error);
 }
 
-/* A field of an attribute; list has room for all elements of its lists. */
+/* Reads a field of an attribute; list has room for all elements of its lists. */
 static gboolean
 take_attribute_field (DynoOnnxStore *store, const DynoProtoReader *message, const DynoProtoField *f,
                       DynoOnnxAttribute *a, gpointer list, GError **error)
@@ -161,7 +160,8 @@ take_attribute_field (DynoOnnxStore *store, const DynoProtoReader *message, cons
     }
 }
 
-/* Name and type, and whether the value is of that type; files of before 2017 name no type. */
+/* Reads name and type, and checks that the value is of that type; files from before 2017 have no
+ * type. */
 static gboolean
 take_attribute_type (DynoOnnxStore *store, DynoProtoReader message, const DynoOnnxNode *node,
                      DynoOnnxAttribute *a, GError **error)

@@ -121,7 +121,7 @@ parse_size (const char *text, gint64 *value)
   return TRUE;
 }
 
-/* An entry of external_data; unknown keys (checksum) are passed over. */
+/* Reads an entry of external_data; unknown keys (checksum) are ignored. */
 static gboolean
 take_external (DynoOnnxStore *store, DynoOnnxTensor *tensor, const DynoProtoReader *message,
                const DynoProtoField *f, GError **error)
@@ -244,7 +244,7 @@ refuse_size (const char *where, guint64 has, guint64 wants, const char *one, con
                          where, has, dyno_plural (has, one, many), wants);
 }
 
-/* Converts a number of a list to an element of the type; FALSE: it is out of the type's range. */
+/* FALSE: the number of a list is out of the type's range. */
 static gboolean
 check_number (const ElementType *type, guint64 bits)
 {

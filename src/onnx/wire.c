@@ -128,7 +128,7 @@ read_varint (DynoProtoReader *reader, guint64 *value, GError **error)
   return dyno_proto_corrupt (reader, "it ends in the middle of a number", error);
 }
 
-/* Skips a value of a fixed size. */
+/* Reads a value of a fixed size. */
 static gboolean
 read_fixed (DynoProtoReader *reader, gsize size, guint64 *bits, GError **error)
 {
@@ -184,7 +184,7 @@ dyno_proto_next (DynoProtoReader *reader, DynoProtoField *field, GError **error)
     }
 }
 
-/* The place of an error about a field that was read already. */
+/* Sets the error for a field that was read already, at the field's place. */
 static gboolean
 refuse_type (const DynoProtoReader *reader, const DynoProtoField *field, GError **error)
 {

@@ -36,7 +36,7 @@ void dyno_proto_packed (GByteArray *message, guint field, const guint64 *values,
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* The rest of a message, which lies in memory that outlives the reader.
- * Invariant: start <= at <= end, and end is that of the enclosing message at most. */
+ * Invariant: start <= at <= end, and end is at most the end of the enclosing message. */
 typedef struct {
   const guint8 *at, *end;
   const guint8 *start; /* of the outermost message: errors count bytes from there */
