@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes JSON as text, member by member.  Doubles take the fewest digits that read back exactly,
  * '.' in any locale; values that JSON cannot express (NaN, Inf) become null; text that is not UTF-8
- * is made valid. A DynoJson is a string under construction: it has no state but the text, so that
- * begin and end nest freely. */
+ * is made valid.  A DynoJson is a string under construction; begin and end nest freely. */
 #pragma once
 #include "record.h"
 

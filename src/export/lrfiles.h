@@ -12,9 +12,9 @@ G_BEGIN_DECLS
  * finite.  Errors: base's IO, DISK. */
 gboolean dyno_lr_write_csv (const DynoLrCurve *curve, const char *path, GError **error);
 
-/* Has the module dyno-curves plot loss and smoothed loss over the learning rate, with the suggested
- * rate; the extension of path gives the format: .svg, .png or .pdf.  Errors: G_FILE_ERROR;
- * base's. */
+/* Plots loss and smoothed loss over the learning rate, with the suggested rate, by the module
+ * dyno-curves; the extension of path determines the format: .svg, .png or .pdf.  Errors:
+ * G_FILE_ERROR; base's. */
 gboolean dyno_lr_draw (const DynoLrCurve *curve, const DynoLrSuggestion *suggestion,
                        const char *path, GError **error);
 

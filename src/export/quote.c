@@ -20,7 +20,7 @@ append_escape (GString *out, gunichar c)
     g_string_append_printf (out, c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
 }
 
-/* text is valid UTF-8, or valid up to its first byte that is not: returns the rest. */
+/* Appends text, with escapes, up to its first byte that is not UTF-8, and returns the rest. */
 static const char *
 append_signs (GString *out, const char *text, char quote)
 {
@@ -61,8 +61,7 @@ dyno_quote_yaml (const char *text)
   return g_string_free (g_string_append_c (out, '"'), FALSE);
 }
 
-/* Between single quotes only these characters are special; characters that cannot be shown are
- * written as their bytes. */
+/* TRUE: the text may stand between single quotes as it is; else it is written as bytes. */
 static gboolean
 can_be_shown (const char *text)
 {

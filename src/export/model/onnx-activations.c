@@ -4,7 +4,7 @@
 #include "onnx-private.h"
 #include "op.h"
 
-/* The name of a node, and of its output, within a formula. */
+/* Writes a node of a formula, and returns its name, which is also its output's. */
 static const char *
 step (DynoOnnxWriter *o, const char *op, const char *part, const char *a, const char *b)
 {

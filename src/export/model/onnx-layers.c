@@ -222,7 +222,7 @@ dyno_onnx_emit_linear (DynoOnnxWriter *o, const DynoNode *node)
 
   if (!dyno_saved_model_get (o->model, node->inputs[WEIGHT], &parameter))
     return dyno_onnx_refuse (o, "%s: a linear layer without its weight", node->name);
-  /* memory is [in][out]; see weight_layout_of in ops/conv/linear.c */
+  /* TRUE where the memory is [in][out]; see weight_layout_of in ops/conv/linear.c */
   gboolean in_first = parameter->layout.order[3] == 1;
   return dyno_onnx_is_pixel (node->outputs[0]) ? emit_gemm (o, node, in_first)
                                                : emit_matmul (o, node, in_first);
@@ -262,8 +262,8 @@ dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node)
                     form == DYNO_ONNX_ROW ? form : DYNO_ONNX_LAST);
 }
 
-/* A value of n equal numbers.  It is an Expand node of one number, which also a file without
- * weights keeps. */
+/* A value of n equal numbers.  It is an Expand node of one number, which a file without weights
+ * keeps, too. */
 static const char *
 emit_equal (DynoOnnxWriter *o, const char *part, double number, gint64 n)
 {

@@ -92,8 +92,8 @@ dyno_onnx_emit_concat (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, node->outputs[0], output, form);
 }
 
-/* The output has the op's own name: the reader names the op after it, since a Split makes several
- * of them. */
+/* The output has the op's own name: the reader names the op after its output, since a Split has
+ * several outputs. */
 gboolean
 dyno_onnx_emit_channels (DynoOnnxWriter *o, const DynoNode *node)
 {

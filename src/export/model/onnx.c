@@ -220,7 +220,7 @@ add_values (DynoOnnxWriter *o, GByteArray *graph)
              logits_form (o) == DYNO_ONNX_IMAGE ? 3 : 1);
 }
 
-/* The names of the file's values, and those of all parameters, which they keep. */
+/* Reserves the names of the file's values, and the names of all parameters, which keep them. */
 static void
 take_names (DynoOnnxWriter *o)
 {
@@ -234,7 +234,7 @@ take_names (DynoOnnxWriter *o)
     if (!g_hash_table_add (o->names, g_strdup (own[i])))
       dyno_onnx_refuse (o, "A parameter of the model has the name of the file's %s, “%s”", own[i],
                         own[i]);
-  /* A file whose samples have lengths is of a model that Dyno brings along. */
+  /* Only models of Dyno's own read lengths, so no parameter of a file is checked for this name. */
   g_hash_table_add (o->names, g_strdup ("length"));
 }
 

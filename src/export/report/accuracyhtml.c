@@ -16,7 +16,7 @@ get_trial (const DynoAccuracyResult *r, guint i)
   return &g_array_index (r->trials, DynoAccuracyTrial, i);
 }
 
-/* "yours", "lr=0.1 optimizer=adamw".  g_free. */
+/* "your settings", "lr=0.1 optimizer=adamw".  g_free. */
 static char *
 describe_trial (const DynoAccuracyResult *r, guint i)
 {

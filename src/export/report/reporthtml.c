@@ -218,8 +218,8 @@ count_training (const DynoReport *report)
   return n_train;
 }
 
-/* A row about the consequences of the rates: whether the device had work, and the time of a
- * training. */
+/* Writes a row: the rate, the share of the time in which the device had work, the time of a
+ * training, and the memory. */
 static void
 write_effort (DynoReport *report, const char *name, const DynoTrial *trial)
 {
@@ -365,7 +365,7 @@ write_advice (DynoReport *report, const char *title, const char *text)
                       title, text);
 }
 
-/* Some reasons have a card or a figure of their own. */
+/* TRUE: the reason has a card or a figure of its own. */
 static gboolean
 is_distinguished (const DynoTuneResult *r, const char *reason)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes trace events as JSON while they come: the text is flushed to the file now and then. */
+/* Writes trace events as JSON; the text is flushed to the file in blocks of FLUSH_BYTES. */
 #include "chrometrace.h"
 #include "outfile.h"
 #include <math.h>

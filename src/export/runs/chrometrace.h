@@ -17,7 +17,7 @@ DynoTrace *dyno_trace_new (const char *path, GError **error);
 /* Writes the rest and frees the trace in any case; the file is then complete, or on failure
  * unchanged. */
 gboolean dyno_trace_finish (DynoTrace *trace, GError **error);
-/* Frees the trace and leaves no file; NULL: does nothing. */
+/* Frees the trace and leaves the file at its path as it was; NULL: does nothing. */
 void dyno_trace_abandon (DynoTrace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTrace, dyno_trace_abandon)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a run into MLflow's folder of runs, its "file store", as versions 1 to 3 read it:
  *
- *   mlruns/0/meta.yaml                the experiment that is always there
- *   mlruns/EXPERIMENT/meta.yaml       here the one called dyno
+ *   mlruns/0/meta.yaml                MLflow's default experiment
+ *   mlruns/EXPERIMENT/meta.yaml       Dyno's experiment, "dyno"
  *   mlruns/EXPERIMENT/RUN/meta.yaml   the run: name, status, times in ms; written last
  *                         metrics/KEY lines of "ms value step"; a / in a key is a folder
  *                         params/KEY, tags/KEY   their values as text

@@ -35,7 +35,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoRunLog, dyno_run_log_clear)
 typedef gboolean (*DynoRunLogFunc) (const DynoRunLog *log, const DynoStepMetrics *step,
                                     const DynoEpochMetrics *epoch, double time, gpointer data);
 
-/* Calls func for the rows after a step (0: all).  FALSE: func ended them. */
+/* Calls func for the rows after a step (0: all).  FALSE: func returned FALSE for a row. */
 gboolean dyno_run_log_each (const DynoRunLog *log, guint64 after_step, DynoRunLogFunc func,
                             gpointer data);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Has the module dyno-curves draw the curves of a run: loss, metrics, throughput and VRAM over
- * steps.  A metric of all outputs has a plot of its own; those of single outputs share one. */
+/* Draws the curves of a run by the module dyno-curves: loss, metrics, throughput and VRAM over
+ * steps.  A metric of all outputs has a plot of its own; metrics of single outputs share one. */
 #include "runwriter.h"
 #include "plotmodule.h"
 #include "runview.h"

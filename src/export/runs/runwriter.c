@@ -123,7 +123,8 @@ dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **e
     }
 }
 
-/* A path made absolute; built-in data sets stay as they are. */
+/* Makes the path of an existing file or folder absolute; other names, as of built-in data sets,
+ * stay. */
 static void
 make_absolute (char **name)
 {
@@ -170,7 +171,7 @@ dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMetrics *met
 
 /* --- removing --------------------------------------------------------------------------------- */
 
-/* TRUE where settings.ini is that of the job's run. */
+/* TRUE where settings.ini has the job's model, data and settings. */
 static gboolean
 check_owner (const char *folder, const DynoJob *job, GError **error)
 {

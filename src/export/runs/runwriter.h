@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the files of a run's folder that the session itself does not write (it writes weights,
- * checkpoint, metrics.csv, log): settings.ini and the curves.  They are the same for every program:
- * window and dynoctl give dyno_run_writer to their sessions. */
+ * checkpoint, metrics.csv, log): settings.ini, the curves and diagnosis.json.  They are the same
+ * for every program: window and dynoctl give dyno_run_writer to their sessions. */
 #pragma once
 #include "exporter.h"
 #include "session.h"

@@ -59,7 +59,8 @@ execute (const Writer *w, const char *sql, GError **error)
   return sqlite3_exec (w->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail (w, error);
 }
 
-/* Runs a statement with texts bound; returns the first number of its only row, or `none`. */
+/* Runs a statement with texts bound; *found (may be NULL) becomes the first number of its first
+ * row, or `none`. */
 static gboolean
 query (const Writer *w, const char *sql, const char *const *texts, guint n, gint64 none,
        gint64 *found, GError **error)

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 #define DYNO_EXPORT_ERROR (dyno_export_error_quark ())
 GQuark dyno_export_error_quark (void);
 typedef enum {
-  DYNO_EXPORT_ERROR_FORMAT, /* no such format */
+  DYNO_EXPORT_ERROR_FORMAT, /* no such format, or it cannot hold the model */
   DYNO_EXPORT_ERROR_EXISTS, /* a file or a symbolic link of that name exists */
   DYNO_EXPORT_ERROR_READ,   /* a settings file cannot be read; the message names file, group, key */
 } DynoExportError;
@@ -75,9 +75,9 @@ gboolean dyno_export_file (const DynoExporter *exporter, const DynoExportContext
                            const char *path, gboolean force, GError **error);
 
 /* Reads a settings file (key file, or Dyno's own JSON) into a job: [run] data, model, preset;
- * [settings] every key.  Reads back exactly what the exporter wrote.  An unknown key or a bad value
- * keeps the default and adds a sentence to warnings (GPtrArray of char*, may be NULL); a file that
- * is neither a key file nor Dyno's JSON is an error: READ. */
+ * [settings] every key.  Reads back exactly what the exporter wrote.  An unknown key is ignored, a
+ * bad value keeps the job's, and each adds a sentence to warnings (GPtrArray of char*, may be
+ * NULL); a file that is neither a key file nor Dyno's JSON is an error: READ. */
 gboolean dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings,
                                   GError **error);
 

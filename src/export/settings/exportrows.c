@@ -11,7 +11,7 @@
 
 /* The behaviour of a program without such a setting, where it differs from Dyno's default
  * behaviour; NULL: it is not known, for example the batch size.  For the loading of samples it is
- * that of PyTorch's DataLoader, which nearly all of these programs use. */
+ * the behaviour of PyTorch's DataLoader, which nearly all of these programs use. */
 static const DynoExportRow without[] = {
   { "epochs" },
   { "batch_size" },

@@ -27,7 +27,7 @@ append_string (GString *text, const char *name, const char *value)
   g_string_append_printf (text, "%s = %s\n", name, quoted);
 }
 
-/* A row of the table by its key, under a name of Python. */
+/* Writes the setting of a key as a Python constant. */
 static void
 append_setting (GString *text, const DynoSettings *settings, const char *name, const char *key)
 {

@@ -130,7 +130,7 @@ take_members (GKeyFile *file, const char *group, JsonObject *object)
 }
 
 /* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: the file is no such object;
- * error is set unless it is JSON of another kind. */
+ * error is set unless it is JSON of another kind or nests too deep. */
 static gboolean
 load_json (GKeyFile *file, const char *text, gsize size, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the measurement that a settings file holds.  In a key file it is in the comments before the
- * first group; other files have none. */
+ * first group, in Dyno's JSON in members; other files have none. */
 #include "formats.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
