@@ -7,7 +7,8 @@
 #include "fusion.h"
 #include "rewrite.h"
 
-/* A dense data gradient with zeros that is the first node to write its output. */
+/* TRUE: the data gradient of a dense convolution, with zeros, that is the first node to write its
+ * output. */
 static gboolean
 is_sparse (DynoNode *node)
 {
@@ -17,7 +18,7 @@ is_sparse (DynoNode *node)
          && !s->fused.norm;
 }
 
-/* A data gradient that adds to dx and has a tap for every pixel of dx, so that it writes all
+/* TRUE: a data gradient that adds to dx and has a tap for every pixel of dx, so that it writes all
  * pixels. */
 static gboolean
 can_add (DynoNode *node, const DynoTensor *dx)

@@ -45,7 +45,7 @@ parameter_free (gpointer data)
   g_free (parameter);
 }
 
-/* The names between the commas, without surrounding blanks and dots; NULL: none. */
+/* The names between the commas, without surrounding blanks and trailing dots; NULL: none. */
 static char **
 split_prefixes (const char *text)
 {

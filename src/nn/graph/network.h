@@ -16,7 +16,7 @@ typedef enum {
 } DynoMode;
 
 typedef enum {
-  DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32; metric: correct samples */
+  DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32, or a mask of U8 for each sample */
   DYNO_LOSS_MSE,           /* targets: (N, n_outputs) floats; metric: mean absolute error */
   DYNO_LOSS_SMOOTH_L1,     /* likewise */
   DYNO_LOSS_BCE, /* targets: (N, n_outputs) labels; metrics: labels and whole samples correct */
