@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reason why build.c, vet.c, selftest.c and autotune.c call each other.
+/* This file states why build.c, vet.c, selftest.c and autotune.c call each other.
  *
  * A network is built with kernels that were vetted (dyno_vet_lower) and measured (dyno_autotune_*)
  * before; both run single nodes, which are built in the same way as a network

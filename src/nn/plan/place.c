@@ -18,8 +18,8 @@
 
 /* A range below this share of the bound is tiny. */
 #define TINY_FRACTION 1024
-/* The search ends when a result is this near to the bound; each order is changed at most this many
- * times. */
+/* The search ends when a result exceeds the bound by at most 1 / NEAR_FRACTION of it; each order is
+ * changed at most ROUNDS times. */
 #define NEAR_FRACTION 256
 #define ROUNDS        48
 

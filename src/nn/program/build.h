@@ -50,9 +50,8 @@ typedef struct {
   DynoDevice *device;
   const DynoVetWatch *watch;
   GCancellable *cancellable; /* may be NULL */
-  guint64
-      /* approximate bytes of gradients per bucket (buckets.h); 0: derived from the net's size */
-      bucket_bytes;
+  /* approximate bytes of gradients per bucket (buckets.h); 0: derived from the net's size */
+  guint64 bucket_bytes;
 } DynoBuildParams;
 
 /* Lowers and plans.  Not to be called after dyno_build_allocate.  Errors: those of
