@@ -192,7 +192,8 @@ gboolean
 dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node)
 {
   const DynoImportValue *x = dyno_import_input (import, node, 0);
-  /* before opset 13 Softmax is over all axes from the second on */
+  /* before opset 13 Softmax without an axis is over all axes from the second on: 0 stands for
+   * them */
   gint64 otherwise = dyno_onnx_model_get_opset (import->model, "") < 13 ? 0 : -1;
 
   if (!dyno_import_is_last (import, node))

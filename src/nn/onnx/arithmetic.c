@@ -59,7 +59,7 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
   return dyno_import_output (import, node, 0, y, &x->view, NULL);
 }
 
-/* The index of the input that is a parameter; 2: neither is. */
+/* The index of the input that is a parameter and not also one constant number; 2: neither is. */
 static guint
 find_parameter (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -82,7 +82,7 @@ take_pair (DynoImport *import, const DynoOnnxNode *node, DynoImportValue **other
   return *other ? a : NULL;
 }
 
-/* b in the layout of a; NULL: their axes differ. */
+/* b in the layout of a; NULL: b cannot be copied to it, as where their axes differ. */
 static DynoImportValue *
 lay_beside (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *a,
             DynoImportValue *b)

@@ -36,7 +36,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoConstant, dyno_constant_free)
 DynoConstant *dyno_constant_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor);
 
 double dyno_constant_float (const DynoConstant *constant, guint i);
-/* Floats are rounded towards zero. */
+/* Floats are rounded towards zero and clamped to the range from -2^62 to 2^62; NAN gives 0. */
 gint64 dyno_constant_int (const DynoConstant *constant, guint i);
 /* to[at] = from[i], with the type of to. */
 void dyno_constant_set (DynoConstant *to, guint at, const DynoConstant *from, guint i);

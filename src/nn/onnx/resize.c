@@ -42,8 +42,9 @@ find_fraction (float factor, guint32 *up, guint32 *down)
     }
 }
 
-/* The side times the factor, computed in floats as other runtimes do, so that 10 * 0.7 gives 7
- * pixels. */
+/* Sets out to the side times the factor, computed in floats as other runtimes do, so that 10 * 0.7
+ * gives 7 pixels, and sets up and down where that product is not a whole number.  FALSE: the node
+ * was refused. */
 static gboolean
 take_factor (DynoImport *import, const DynoOnnxNode *node, double number, Side *side)
 {

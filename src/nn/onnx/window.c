@@ -39,7 +39,7 @@ span_of (const DynoImportWindow *w, guint i)
 }
 
 /* The number of windows is the extent divided by the stride, rounded up; an odd total pad is larger
- * on one side. */
+ * at the beginning with `lower`, else at the end. */
 static void
 pad_same (const guint32 *extent, gboolean lower, DynoImportWindow *w)
 {
