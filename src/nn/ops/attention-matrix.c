@@ -10,7 +10,8 @@ typedef struct {
 } Shape;
 
 /* Best first, as measured on an H100 for heads of 64 values.  Two fragments save loads; the
- * registers suffice for two fragments up to MOST_HEAD_DIM_OF_TWO.  The last shapes fit 16 KiB. */
+ * registers suffice for two fragments up to MOST_HEAD_DIM_OF_TWO.  The last shapes fit 16 KiB for
+ * heads of up to 96 values. */
 #define N_SHAPES 4
 static const Shape shapes[][N_SHAPES] = {
   [DYNO_ATTENTION_FORWARD] = { { 8, 1, 64 }, { 4, 1, 64 }, { 4, 1, 32 }, { 2, 1, 32 } },

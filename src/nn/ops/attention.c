@@ -14,8 +14,9 @@
  *         computes the gradients of queries, the other the gradients of keys and values, so that
  *         each value has one writer and sums are in a fixed order.
  *
- * A workgroup's shape is the first of a list that fits its memory; see shaders/lib/attention.glsl.
- * In fp16 the kernels of attention-matrix.c take their place where the device has matrix units. */
+ * A workgroup's shape is the first of a list that fits the device and the number of tokens; see
+ * shaders/lib/attention.glsl.  In fp16 the kernels of attention-matrix.c take their place where the
+ * device has matrix units. */
 #include "attention-private.h"
 #include "attention-push.h"
 #include "elementwise.h"
@@ -71,8 +72,8 @@ typedef struct {
   guint32 x, y, rows;
 } Shape;
 
-/* Best first; the last shape always fits 16 KiB.  Four own rows take twice the registers for sums
- * that two rows take: a backward pass does not have so many. */
+/* Best first; the last shape always fits 16 KiB.  A backward pass has at most two own rows per
+ * invocation, except on a CPU, since four rows need twice the registers for sums. */
 static const Shape shapes[] = { { 8, 16, 4 }, { 8, 16, 2 }, { 8, 16, 1 }, { 4, 16, 2 }, { 8, 8, 1 },
                                 { 4, 16, 1 }, { 4, 8, 1 },  { 2, 8, 1 },  { 2, 4, 1 } };
 static const Shape shapes_software[] = { { 8, 4, 4 }, { 8, 4, 2 }, { 8, 4, 1 },

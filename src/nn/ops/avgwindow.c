@@ -14,7 +14,7 @@
 #define MAX_SIDE 255
 
 typedef struct {
-  gboolean adaptive; /* TRUE: the following members are 0 */
+  gboolean adaptive; /* TRUE: all of the following members but accumulate are 0 */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, end_h, end_w;
   gboolean exclude_pad;
   gboolean accumulate; /* backward */
@@ -124,7 +124,8 @@ append (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out_h, guint3
   return y;
 }
 
-/* The number of windows along a side, at least 1; 0: the kernel, stride or pad is invalid. */
+/* The number of windows along a side, at least 1; 0: the kernel, stride or pad is invalid, or the
+ * side is too long. */
 static guint32
 count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 end,
                gboolean round_up)

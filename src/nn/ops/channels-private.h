@@ -12,9 +12,9 @@ typedef struct {
   guint32 offset;     /* channel of the source */
 } DynoChannelRun;
 
-/* Writes all channels of the target, or with accumulate adds to the channels of the runs.  The runs
- * follow one another without gaps, and all but the first one are whole sources; channels before and
- * after them become zero.  All tensors have the pixels of the target. */
+/* Writes all channels of the target, where channels before and after the runs become zero, or with
+ * accumulate adds only to the channels of the runs.  The runs follow one another without gaps, and
+ * all but the first one are whole sources.  All tensors have the pixels of the target. */
 void dyno_channels_lower (DynoLowering *lowering, DynoNode *node, const char *pass,
                           const DynoChannelRun *runs, guint n_runs, DynoTensor *target,
                           gboolean accumulate);

@@ -28,7 +28,7 @@ are_aligned (const DynoChannelRun *runs, guint n_runs, guint32 lanes)
   return TRUE;
 }
 
-/* Copies the accesses first to end of each pixel of the target. */
+/* Copies the accesses from first to before end of each pixel of the target. */
 static void
 lower_range (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoChannelRun *runs,
              guint n_runs, DynoTensor *target, guint32 first, guint32 end, gboolean accumulate)

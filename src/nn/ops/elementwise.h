@@ -65,8 +65,9 @@ void dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const 
                                   guint n_constants, gboolean step);
 
 /* The layout of kernels that add up the pixels of each sample (N, H, W, C): a workgroup has `width`
- * accesses of a pixel x `lanes` invocations, `blocks` workgroups cover all channels, and, where
- * samples are few, `splits` parts of `split` pixels, whose sums are then added up. */
+ * x `lanes` invocations, one for each of `width` accesses of a pixel; `blocks` workgroups cover all
+ * channels; and, where samples are few, the pixels of each are cut into `splits` parts of `split`
+ * pixels, whose sums are then added up. */
 typedef struct {
   guint32 width, lanes, blocks, split, splits;
 } DynoPixelSums;

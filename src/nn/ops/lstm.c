@@ -5,7 +5,7 @@
  *     (i, f, g, o) = gates[n][t] + W_hh h + b_hh
  *     c = sigmoid (f) c + sigmoid (i) tanh (g);   y[n][t] = h = sigmoid (o) tanh (c)
  * y is (N, 1, T, H) or (N, 1, T, 2 H), with the reverse direction last; where a step does not
- * count, y is 0 and the state stays unchanged.  h is rounded to storage, c and all sums are fp32.
+ * count, y is 0 and the state stays unchanged.  h is rounded to y's type; c and all sums are fp32.
  *
  * Roles.  lstm: inputs the lengths (or NULL), then for each direction gates, W_hh (compute type)
  * and b_hh (master); outputs y, then in training for each direction kept (N, 1, T, 4 H), the gates
@@ -13,12 +13,12 @@
  *         lstm_backward, of one direction: inputs the lengths, dy, y, kept, cell, W_hh; outputs
  * dgates (N, 1, T, 4 H), the gradient of gates, and previous (N, 1, T, H), the state before each
  * step.  The gradient of W_hh is then one product over all steps, previous^T dgates, and the
- * gradients of b_hh and b_ih are the sum of the columns of dgates: nodes of the linear layer, with
+ * gradients of b_hh and b_ih are the sums of the columns of dgates: nodes of the linear layer, with
  * sums in a fixed order.
  *
- * The recurrence is one dispatch over all steps; workgroups share the batch, never a sequence, so
- * that no step waits for another workgroup.  Where a device ends long loops, the recurrence is
- * split into several dispatches, with bit-identical results. */
+ * The recurrence of a direction is one dispatch over all steps; a workgroup computes whole
+ * sequences, so that no step waits for another workgroup.  Where a device ends long loops, the
+ * recurrence is split into several dispatches, with bit-identical results. */
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "lstm-push.h"
@@ -57,7 +57,7 @@ typedef struct {
 #define WIDTH_SOFTWARE 32
 #define INVOCATIONS    512 /* enough to hide the latency of a step's loads */
 #define MOST_SAMPLES   8
-/* workgroups that a card with this number of processors runs at once */
+/* workgroups that a card of 132 processors runs at once; scaled to the device */
 #define WORKGROUPS       132
 #define SAMPLES_SOFTWARE 2
 #define KEPT_REGISTERS   64    /* registers of an invocation for weights */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c], with the kernel,
- * the stride s and the pad p of each axis.  Positions outside of x are skipped, so that windows may
- * reach past the end of x; each window has a position inside.
- * Input x (N, H, W, C); outputs y (N, OH, OW, C) and, in training, argmax (N, OH, OW, C): one byte
- * per element, ky * kernel_w + kx of the largest value.
+/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c], with the
+ * kernel, the stride s and the pad p of each axis.  Positions outside of x are skipped, so that
+ * windows may reach past the end of x; each window has a position inside.
+ * Input x (N, H, W, C); outputs y (N, OH, OW, C) and, in training where x needs a gradient, argmax
+ * (N, OH, OW, C): one byte per element, ky * kernel_w + kx of the largest value.
  * max_pool_backward: dx[n][y][x][c] = sum of dy[n][oy][ox][c] over the windows whose argmax is this
  * place.  Inputs dy and argmax (N, OH, OW, C); output dx (N, H, W, C).  The kernel gathers, so it
  * needs no atomics and its sums have a fixed order. */
@@ -118,7 +118,8 @@ static const DynoOpClass max_pool_class = { .name = "max_pool",
                                             .backward = max_pool_backward,
                                             .lower = max_pool_lower };
 
-/* The number of windows along a side, at least 1; 0: a window would have no position inside. */
+/* The number of windows along a side, at least 1; 0: a window could have no position inside, the
+ * kernel or the stride is 0, or the side is too long. */
 static guint32
 count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 end,
                gboolean round_up)

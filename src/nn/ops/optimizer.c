@@ -19,10 +19,10 @@
  * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32), half
  * (P F16, AMP), states and kept states (batch norm's running statistics), averages, their F16 copy,
  * averages of the states; from moment2 on NULL where there are none.  The decision reads nothing
- * back: the scaler's state lies on the device.  A step whose gradients hold Inf or NaN changes only
- * the scaler, with AMP or without: weights, moments and the count for the bias corrections stay,
- * and the running statistics, which the forward passes of the step have already moved, return to
- * their values before the step. */
+ * back: the scaler's state lies on the device.  The update sets the gradients to zero.  Besides, a
+ * step whose gradients hold Inf or NaN changes only the scaler, with AMP or without: weights,
+ * moments and the count for the bias corrections stay, and the running statistics, which the
+ * forward passes of the step have already moved, return to their values before the step. */
 #include "elementwise.h"
 #include "ops.h"
 #include "optimizer-push.h"

@@ -18,8 +18,8 @@ typedef struct {
   gboolean accumulate;
 } Pad;
 
-/* The value in the target's type; finite values beyond the range of fp16 are clamped to its largest
- * finite value. */
+/* The value in the target's type; values beyond the range of fp16, infinity too, are clamped to its
+ * largest finite value. */
 static float
 value_in (DynoDtype dtype, double value)
 {
@@ -116,7 +116,7 @@ padded (guint32 extent, gint32 before, gint32 after)
 {
   gint64 size = (gint64) extent + before + after;
 
-  /* the crop at one end exceeds the extent */
+  /* the crop at one end leaves no element */
   if ((gint64) extent + MIN (before, 0) <= 0 || (gint64) extent + MIN (after, 0) <= 0)
     return 0;
   return size < 1 || size > G_MAXINT32 ? 0 : (guint32) size;

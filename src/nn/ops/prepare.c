@@ -200,7 +200,7 @@ static const DynoOpClass prepare_class = { .name = "prepare",
                                            DYNO_OP_ATTRIBUTES (prepare_attributes),
                                            .lower = prepare_lower };
 
-/* Sets the factor and the summand that the kernel applies, by channel. */
+/* Sets the factor and the summand that the kernel applies, by channel; FALSE: the graph failed. */
 static gboolean
 fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 channels,
             DynoPrepare *attributes)

@@ -30,7 +30,8 @@ static const DynoAttribute resize_attributes[] = {
   DYNO_ATTRIBUTE (Resize, accumulate),
 };
 
-/* A side: pixel o of y lies at (o * step + bias) / unit - 1. */
+/* A side: pixel o of y lies at (o * step + bias) / unit - 1 of x; without interpolation this is
+ * rounded down, and bias includes the rounding of the mode. */
 typedef struct {
   gint64 extent, out, step, bias, unit;
 } Side;

@@ -5,8 +5,8 @@
  *     dx[n][h][w][c] (+)= dy[n][h][w][c] * s[n][c]
  *     ds[n][c] (+)= sum over h, w of dy[n][h][w][c] * x[n][h][w][c]
  * Inputs x, s, dy; outputs dx, which is dy's memory where no other node reads dy, and ds, each NULL
- * where it is not wanted.  The pixels of a large image are cut into splits, whose sums are added up
- * in a fixed order. */
+ * where it is not wanted.  Where samples are few, their pixels are cut into splits, whose sums are
+ * added up in a fixed order. */
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "elementwise-push.h"

@@ -12,7 +12,8 @@
 #include "ops.h"
 #include "tokens-push.h"
 
-/* samples that an invocation adds up, four at a time, less than llvmpipe's loop limit */
+/* most samples that an invocation adds up; taken four at a time, they stay below llvmpipe's loop
+ * limit */
 #define MOST_SAMPLES 200000
 
 enum { FORWARD_X, FORWARD_CLASS, FORWARD_POSITIONS, FORWARD_N_INPUTS };

@@ -176,7 +176,8 @@ DynoVariant dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info,
 
 /* TRUE: the tile uses matrix units. */
 gboolean dyno_tile_uses_matrix (const DynoTile *tile);
-/* TRUE: a forward or dgrad is so small that a workgroup waits for each of its K tiles. */
+/* TRUE: a forward or dgrad in fp16 on matrix units is so small that a workgroup waits for each of
+ * its K tiles. */
 gboolean dyno_conv2d_is_small (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
 /* TRUE: the tile has long K tiles, for small products.  The following functions give BK, BM, BN

@@ -109,7 +109,7 @@ tile_depth (const DynoTile *tile, DynoDtype dtype)
   return dyno_dtype_size (dtype) == 2 ? tile->k : tile->k_single;
 }
 
-/* BK of a pass; in wgrad the lanes of LANES lie along M, and BK is 4. */
+/* BK of a pass; with LANES it is 4 in wgrad, where the chunks of A lie along M. */
 guint32
 dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
 {
@@ -291,7 +291,7 @@ first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2d
 #define STRIP_LARGE 4096
 
 /* The number of tiles of height x width pixels, and *across, the images side by side on a sheet; 0:
- * each image has its own tiles, since these are fewer. */
+ * each image has its own tiles, since these are no more than those of a sheet. */
 static guint64
 count_strip_tiles (const DynoConv2dShape *s, guint32 height, guint32 width, guint32 *across)
 {

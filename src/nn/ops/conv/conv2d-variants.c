@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The number of processors of a device is the number of workgroups of 256 invocations that it is
- * taken to run at once; wgrad is split into about two workgroups for each processor. */
+ * assumed to run at once; wgrad is split into about two workgroups for each processor. */
 /* Chunks of a patch that an invocation can load ahead. */
 #define PATCH_AHEAD 9
 /* The share of the time saved by splits of forward and dgrad that remains after the splits are
@@ -104,8 +104,8 @@ phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *dep
 }
 
 /* Few channels: only the first four of the eight in memory are multiplied; see FEW in
- * geometry.glsl.  (In fp16 wgrad the loads in two halves cost more than the multiplications they
- * save: 695 against 785 us for 7x7 taps, 1187 against 687 for 3x3.) */
+ * geometry.glsl.  (In fp16 wgrad the loads in two halves may cost more than the multiplications
+ * that they save: 695 us instead of 785 for 7x7 taps, but 1187 instead of 687 for 3x3.) */
 static gboolean
 has_few_channels (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
@@ -289,8 +289,8 @@ set_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoC
   variant->variant.splits = splits;
 }
 
-/* The variants of a tile in forward or dgrad: without splits, and where that leaves most of a card
- * idle, with the K axis split. */
+/* The variants of a tile in forward or dgrad: without splits, and, where that makes fewer than two
+ * workgroups per processor, with the K axis split. */
 static guint
 activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                      const DynoTile *tile, DynoConv2dVariant *variants, guint room)

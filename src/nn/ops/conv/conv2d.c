@@ -20,7 +20,7 @@
  *         conv2d.dgrad: inputs dy, weight, and with norm the inputs of a batch norm, for whose
  *         backward pass it makes sums; output dx, overwritten or added to.
  * The forms with groups (the table `forms`) have the same roles.
- * wgrad comes before dgrad, so that x's memory is free for dx' readers as early as possible. */
+ * wgrad, which reads x, comes before dgrad, so that x's memory is free as early as possible. */
 #include "conv2d-private.h"
 #include "ops.h"
 #include <string.h>

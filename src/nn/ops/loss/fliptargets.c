@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* flip_targets: negates some of the values to predict for the samples that prepare mirrors left to
- * right, since a mirror image changes their sign, as that of yaw and roll of a head.  Inputs
- * targets (N, H, W, C) F32, dense, and seeds (N); output the targets with these values negated. */
+/* flip_targets: negates some target values of the samples that prepare mirrors left to right, since
+ * mirroring changes their sign, as with the yaw and roll of a head.  Inputs targets (N, H, W, C)
+ * F32, dense, and seeds (N); output the targets with these values negated. */
 #include "elementwise.h"
 #include "loss-push.h"
 #include "ops.h"

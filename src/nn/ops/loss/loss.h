@@ -11,13 +11,14 @@ G_BEGIN_DECLS
  * logits as its output. */
 DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
 
-/* FALSE, and the graph fails, when targets do not have c values of dtype for each row (n, h, w) of
- * the logits. */
+/* FALSE, and the graph fails, when targets (may be NULL) do not have c values of dtype, 4 bytes
+ * each, for each row (n, h, w) of the logits, or the logits are too many. */
 gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
                           const DynoTensor *targets, DynoDtype dtype, guint32 c);
 
 /* FALSE, and the graph fails, when targets are not one class id for each row, a member of the loss
- * is outside its limits, or weights (may be NULL) are not those of the classes and their sum. */
+ * is outside its limits or excludes another one, or weights (may be NULL) are not C + 1 floats or
+ * more. */
 gboolean dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
                                   const DynoTensor *targets, const DynoClassLoss *loss,
                                   const DynoTensor *weights);

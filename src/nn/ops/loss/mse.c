@@ -4,9 +4,10 @@
  *     dx[n][c] = 1 / C * f' (x[n][c] - t[n][c]) * loss scale / loss divisor
  * with f (d) = d^2, or d^2 / 2 where |d| < 1 and |d| - 1/2 elsewhere.
  * Inputs x, the prediction (N, H, W, C), t, the targets (N, H, W, C) F32, and mean and deviation of
- * the targets (2 C F32), or none: with them x stands for x * deviation + mean (mse_rows.comp);
- * output in training dx (N, H, W, C).  n counts the rows (N, H, W); the rows of a sample count as
- * their mean.  Sums over n go to the step's output. */
+ * the targets (2 C F32), or none: with them x stands for x * deviation + mean in the loss, and dx
+ * is the gradient of a scaled loss (mse_rows.comp); output in training dx (N, H, W, C).  n counts
+ * the rows (N, H, W); the rows of a sample count as their mean.  Sums over n go to the step's
+ * output. */
 #include "loss.h"
 #include "intl.h"
 #include "metric.h"

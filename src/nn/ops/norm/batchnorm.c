@@ -10,8 +10,8 @@
  * Where both weight and bias are frozen, batch_norm uses its running statistics in training too,
  * and leaves them unchanged (as torchvision's FrozenBatchNorm2d does).
  *
- * With max pooling batch_norm writes the pooled y (N, OH, OW, C), the places of the largest values,
- * and x at these places (winners), of the same shape.
+ * With max pooling batch_norm writes the pooled y (N, OH, OW, C) and, where a backward pass
+ * follows, the places of the largest values and x at these places (winners), of the same shape.
  *
  * Invariants:
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
