@@ -3,7 +3,7 @@
  * a pivot (the running mean), so that the statistics need not read the output.
  *
  * A kernel that cannot make the sums leaves them out, and the statistics read the output as before.
- * No bias is added: a convolution before a batch norm has none. */
+ * A convolution with a bias, which has no effect before a batch norm, is not rewritten. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"

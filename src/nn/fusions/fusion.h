@@ -5,8 +5,8 @@
  * joins; no op knows another op or a fusion.
  *
  * Invariants: a fusion changes the set of nodes, but never their results except for rounding; a
- * tensor that it removes had only one reader.  `match` changes nothing.  Nodes are tried in the
- * order of the graph, so that equal graphs are rewritten equally. */
+ * tensor that it removes had only one reader in the forward pass.  `match` changes nothing.  Nodes
+ * are tried in the order of the graph, so that equal graphs are rewritten equally. */
 #pragma once
 #include "graph.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two batch_norm_backward nodes: one pass computes the gradients of two batch norms, of which the
- * first adds the output of the second in its loads.  Both nodes read dy; the pass reads dy once.
- * It also reads x of both where y is rematerialised.
+ * first adds the output of the second in its loads.  Both nodes read dy; the pass reads dy once,
+ * and x of both, from which it can also rematerialise y.
  *
  * The first node, whose batch norm outputs the sum, still computes its own sums over dy; the second
  * node, of the residual, computes dx of both. */

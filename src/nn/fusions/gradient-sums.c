@@ -10,8 +10,9 @@
 #include "fusion.h"
 #include "rewrite.h"
 
-/* The rewrite is not made where other nodes read dy, since they need dy without the slope, and not
- * where dx is not wanted, since only the pass for dx can rematerialise y. */
+/* The rewrite is not made where there is an activation and other nodes read dy, since they need dy
+ * without the slope, and not where dx is not wanted, since only the pass for dx can rematerialise
+ * y. */
 static gboolean
 wants_sums (const DynoNode *node)
 {
