@@ -17,8 +17,8 @@ G_BEGIN_DECLS
  * also uses the choices.
  * progress (may be NULL): the number of variants measured so far, and the number of all variants,
  * most of which need not be measured.  Variants that do not compile are left out with a warning.
- * Errors: those of dyno_memory_new and dyno_program_new, G_IO_ERROR_CANCELLED; earlier results stay
- * in choices. */
+ * Errors: those of dyno_build_plan, dyno_memory_new and dyno_program_new, G_IO_ERROR_CANCELLED;
+ * earlier results stay in choices. */
 gboolean dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices,
                                double seconds, DynoKernelProgress progress, gpointer data,
                                GCancellable *cancellable, GError **error);
@@ -35,7 +35,8 @@ gboolean dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choic
                         DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
                         GError **error);
 
-/* The number of variants of the unknown keys; 0: every key is known. */
+/* The number of variants of the unknown keys; 0: every key is known, or the graph cannot be
+ * lowered. */
 guint dyno_autotune_count (DynoDevice *device, DynoGraph *graph, DynoChoices *choices);
 
 /* Microseconds for which a device that was busy until busy_us must compute before it is timed: the

@@ -45,7 +45,8 @@ fill (gsize n, guint32 seed)
   return values;
 }
 
-/* The input of the convolution: x after the batch norm by the batch's statistics; g_free. */
+/* The input of the convolution: x, with `load` after the batch norm by the batch's statistics and
+ * the activation; g_free. */
 static double *
 read_of (const DynoConvTrial *t)
 {

@@ -96,7 +96,7 @@ refuse_dispatch (DynoChoices *choices, const DynoChoicePoint *point, const DynoD
 
 /* On a CPU the compiler takes longer for the tests' kernels than for those of a small network, and
  * there is no graphics driver to test: the variants are tested only if DYNO_SELF_TEST is 1.  With
- * DYNO_SELF_TEST=0 no device's variants are tested. */
+ * another value, such as 0, no device's variants are tested. */
 static gboolean
 wants_tests (const DynoDeviceInfo *info)
 {

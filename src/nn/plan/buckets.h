@@ -10,8 +10,9 @@
 
 G_BEGIN_DECLS
 
-/* A small net is one bucket; a large net has about this many, so that the first exchange starts
- * early, and the last bucket, whose exchange no computation hides, is small. */
+/* A small net is one bucket; a large net has about this many, or more of DYNO_BUCKET_MOST bytes, so
+ * that the first exchange starts early, and the last bucket, whose exchange no computation hides,
+ * is small. */
 #define DYNO_BUCKETS_WANTED 8
 #define DYNO_BUCKET_LEAST   (G_GUINT64_CONSTANT (4) << 20)
 #define DYNO_BUCKET_LAST    (G_GUINT64_CONSTANT (1) << 20)

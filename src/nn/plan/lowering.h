@@ -55,8 +55,7 @@ typedef struct {
 } DynoDispatch;
 
 /* Lowers all nodes (checkpointing's rematerialisation included).  info is copied; choices may be
- * NULL.
- * The graph outlives the lowering.  Errors: SHAPE, UNSUPPORTED. */
+ * NULL.  The graph outlives the lowering.  Errors: SHAPE, TOO_LARGE, UNSUPPORTED, KERNEL. */
 DynoLowering *dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices,
                                  GError **error);
 /* Only this node's dispatches: for the autotuner and for tests of one op. */
@@ -151,7 +150,7 @@ void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
 void dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value);
 void dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value);
 
-/* Choices map a key to a variant.  Thread-safe. */
+/* Choices map a key to a variant.  Thread-safe, except dyno_choices_go_by_rule. */
 DynoChoices *dyno_choices_new (void);
 DynoChoices *dyno_choices_load (
     const char *device_key); /* from the cache folder; empty when the file is missing or corrupt */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement of live ranges in an arena: greedy, largest range first; a few orders are tried, and
- * the smallest result is kept.
+/* Placement of live ranges in an arena: greedy, in a few orders, such as the largest or the longest
+ * range first, of which the smallest result is kept.
  *
  * Ranges that are a tiny share of the whole are put into the gaps that the large ranges leave, so
  * that orders are tried only for the large ranges.  Where no order by size or length comes near the

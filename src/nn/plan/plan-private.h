@@ -21,12 +21,12 @@ typedef struct {
   guint64 offset; /* result */
 } DynoLiveRange;
 
-/* Sets offsets, multiples of DYNO_TENSOR_ALIGNMENT, such that tensors whose live ranges meet do not
- * overlap; returns the bytes needed.  buffer_bytes, a multiple of DYNO_TENSOR_ALIGNMENT or
- * G_MAXUINT64 for no limit: where more bytes are needed, the offset o lies in buffer o /
- * buffer_bytes, and each range that is no larger than a buffer lies wholly in one; the bytes
- * returned are then the sum of the buffers' sizes.  Deterministic; some tens of milliseconds for
- * thousands of ranges. */
+/* Rounds the sizes up to DYNO_TENSOR_ALIGNMENT, and sets offsets, multiples of it, such that
+ * tensors whose live ranges meet do not overlap; returns the bytes needed.  buffer_bytes, a
+ * multiple of DYNO_TENSOR_ALIGNMENT or G_MAXUINT64 for no limit: where more bytes are needed, the
+ * offset o lies in buffer o / buffer_bytes, and each range that is no larger than a buffer lies
+ * wholly in one; the bytes returned are then the sum of the buffers' sizes.  Deterministic; some
+ * tens of milliseconds for thousands of ranges. */
 guint64 dyno_live_ranges_place (DynoLiveRange *ranges, guint n_ranges, guint64 buffer_bytes);
 
 /* The most bytes that live at one level: no placement is smaller.  Sizes are not rounded up. */

@@ -90,7 +90,8 @@ find_writers (Rematerialisation *r)
     }
 }
 
-/* TRUE: every value that the node reads and writes still has its value from the forward pass. */
+/* TRUE: every tensor that the node reads and writes still has its value from the forward pass, and
+ * no output must be kept. */
 static gboolean
 node_is_stable (Rematerialisation *r, const DynoNode *node)
 {

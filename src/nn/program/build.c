@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds: each step checks that the step before was made, and a step that is called again replaces
- * its earlier result. */
+/* Builds: each step checks that the step before was made.  A build can be planned again until it
+ * has memory; dyno_build_allocate and dyno_build_record run once. */
 #include "build.h"
 #include "lowering-private.h"
 #include "vetting-private.h"

@@ -46,7 +46,7 @@ typedef struct {
   guint n_slots;              /* steps in flight; 0: 1 */
   DynoPlanFlags flags;
   /* With a device every kernel is compiled here, and a variant that the device cannot run is
-   * refused (see vet.h); choices must be given then. */
+   * refused (see vet.h); choices must be given then.  Ignored where node is set. */
   DynoDevice *device;
   const DynoVetWatch *watch;
   GCancellable *cancellable; /* may be NULL */

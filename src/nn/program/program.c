@@ -5,8 +5,8 @@
  * - Kinds that have the same stages on this graph share one recording (an evaluation graph has only
  *   one).
  * - The host writes a slot's step input and reads its output only while that slot is not in flight;
- *   nothing here waits.
- * - Nothing is allocated, compiled or recorded after dyno_program_new, except for the first
+ *   no submit waits.
+ * - Nothing is allocated, compiled or recorded after dyno_program_new, except for a slot's first
  *   profile. */
 #include "memory-private.h"
 #include "lowering-private.h"

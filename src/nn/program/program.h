@@ -4,11 +4,12 @@
  * DynoMemory holds the buffers of all spaces and may serve several programs (training and
  * evaluation of one net); programs that share memory run one after the other, never at once, which
  * holds if one thread submits them in order.  Recording happens once; a submit then costs one
- * vkQueueSubmit.  Barriers follow from the dispatches' declared accesses, by byte range, one per
- * dependency level.  In debug builds and with DYNO_HAZARDS=1 a second, independent pass checks the
- * recorded list; dyno_program_new fails where a conflicting pair has no barrier between.
- * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying
- * DynoStepOutput back, where the graph has them; the command that begins a step clears the
+ * vkQueueSubmit, or a few (dyno_program_get_submits).  Barriers follow from the dispatches'
+ * declared accesses, by byte range, one per dependency level.  In debug builds and with
+ * DYNO_HAZARDS=1 a second, independent pass checks the recorded list; dyno_program_new fails where
+ * a conflicting pair has no barrier between.
+ * Each kind of command begins by copying the slot's DynoStepInput from host memory, and ends by
+ * copying DynoStepOutput back, where the memory has them; a kind that begins a step clears the
  * output. */
 #pragma once
 #include "buckets.h"
@@ -73,7 +74,8 @@ void dyno_program_plan_host (guint n_slots, DynoHostPlan *plan);
 /* Compiles missing kernels (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
  * records the kinds of `kinds` (1 << DynoCommandKind; 0: DYNO_COMMANDS_STEP) that the graph has
  * stages for, once per slot.  Lowering and memory outlive the program.  Errors: SHADER, those of
- * recording, G_IO_ERROR_CANCELLED. */
+ * dyno_host_buffer_allocate and of recording, SHAPE where a tensor does not fit the memory,
+ * G_IO_ERROR_CANCELLED. */
 DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory,
                                guint kinds, DynoKernelProgress progress, gpointer data,
                                GCancellable *cancellable, GError **error);
@@ -116,7 +118,7 @@ DynoDevice *dyno_program_get_device (DynoProgram *program);
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
 guint dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot);
 /* The number of submits of one step: 1, or more where the driver of a slow card would reset a
- * longer submit. */
+ * longer submit, and for PIECES at least one per piece. */
 guint dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind);
 
 /* Blocking access to a tensor's bytes (parameters, state, inputs; intermediate values with

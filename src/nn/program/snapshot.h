@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A copy, on the device, of the state that a program's steps change: master weights, running
- * statistics, moments, loss scaler.  It is taken between two steps without waiting, and read while
- * later steps run.
+ * statistics, moments, averages, loss scaler.  It is taken between two steps without waiting, and
+ * read while later steps run.
  *
  * Memory and program outlive the snapshot.  One thread takes it, and another thread may read it;
  * the caller ensures that the two never happen at once. */
