@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* All models: the built-in models, and networks that were read from ONNX files.
  *
- * A network's name holds the first half of the SHA-256 of its file without the weights, so that the
- * same network has the same name everywhere and a name never means two networks.  A network that
- * was opened once is kept in the user's folder of networks, from which later processes load it.
+ * A network's name holds the first quarter of the SHA-256 of its file without the weights, so that
+ * the same network has the same name everywhere and a name never means two networks.  A network
+ * that was opened once is kept in the user's folder of networks, from which later processes load
+ * it.
  * Invariants: the table is accessed under the lock; a network in the table is never changed or
  * freed. */
 #include "file.h"
@@ -121,8 +122,8 @@ refuse (GError **error, const char *shown, const char *reason)
   return FALSE;
 }
 
-/* Checks the outputs and the single input of a network; without weights the file's other inputs are
- * the weights. */
+/* Checks the outputs, the single input and the operators of a network; without weights the file's
+ * other inputs are the weights. */
 static gboolean
 check_ends (const DynoOnnxModel *onnx, guint n_inputs, const char *shown, GError **error)
 {
@@ -163,7 +164,8 @@ dim_of (const DynoOnnxValue *value, guint axis)
   return dim > 0 && dim <= G_MAXUINT16 ? (guint32) dim : 0;
 }
 
-/* Adds a network to the table, unless it is there; takes ownership of a reference to onnx. */
+/* Adds a network to the table, unless it is there; the table takes a reference of its own to
+ * onnx. */
 static const DynoModel *
 enter (const char *path, GBytes *file, DynoOnnxModel *onnx)
 {

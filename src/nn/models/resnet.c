@@ -46,7 +46,7 @@ typedef struct {
   guint32 groups, dilation; /* 0 reads as 1 */
 } Conv;
 
-/* Convolution without bias, then batch norm, named prefix.conv and prefix.norm. */
+/* Convolution without bias, then batch norm, with these names. */
 static DynoTensor *
 conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, Conv c)
 {
