@@ -260,7 +260,7 @@ typedef struct {
    * NULL: there is no such layer */
   const DynoParameter *added_weight, *added_bias;
   guint axis;         /* the axis of the weight's dims that counts the outputs */
-  gboolean is_linear; /* the logits are the layer's outputs or weighted means of them */
+  gboolean is_linear; /* the logits are the layer's outputs, or weighted means or maxima of them */
 } DynoHead;
 
 /* The trained parameters from this one on are the head: no other parameter may follow the head. */

@@ -337,8 +337,8 @@ DynoTensor *dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxMo
 gboolean dyno_import_is_of_pixels (const DynoOnnxModel *model);
 /* The layer that gets the number of outputs of the data. NULL: the model does not end in a layer
  * that can be replaced.  *added: a second layer before it, whose outputs are added to its own; or
- * NULL.  *is_linear: the outputs of the model, except for a softmax, are the layer's outputs or
- * means of them. */
+ * NULL.  *is_linear: the outputs of the model, except for a softmax, are the layer's outputs, or
+ * weighted means or maxima of them. */
 const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model, const DynoOnnxNode **added,
                                            gboolean *is_linear);
 /* Sets the head of the graph, after its layers have been read. */
