@@ -35,7 +35,7 @@ gboolean dyno_onnx_count (guint64 *count, guint64 n, guint64 most, const char *t
 /* An array of n zeroed elements that lives as long as the model.  NULL: n is 0, or memory is short
  * (the error LIMIT). */
 gpointer dyno_onnx_allocate (DynoOnnxStore *store, gsize n, gsize size, GError **error);
-/* Counts the fields of a message by their numbers, of those below n_counts. */
+/* Counts the fields of a message by their numbers, for numbers below n_counts. */
 gboolean dyno_onnx_count_fields (DynoProtoReader message, guint *counts, guint n_counts,
                                  GError **error);
 /* Stores the text of a field in the model. */

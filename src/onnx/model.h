@@ -113,10 +113,10 @@ typedef struct {
 } DynoOnnxModel;
 
 typedef enum {
-  /* The whole file is read and checked: names are unique (of initialisers, inputs and outputs of
-   * nodes, where an input may be an initialiser), every value that a node or the graph's outputs
-   * name has a producer, the graph has no cycle, and every tensor has exactly as many bytes as its
-   * shape requires. */
+  /* The whole file is read and checked: names are unique (of initialisers, of inputs of the graph,
+   * and of outputs of nodes, where an input may be an initialiser), every value that a node or the
+   * graph's outputs name has a producer, the graph has no cycle, and every tensor has exactly as
+   * many bytes as its shape requires. */
   DYNO_ONNX_READ_ALL,
   /* The same, and each node gets weights of its own.  An Identity of an initialiser, which
    * exporters write for equal weights, becomes an initialiser with the name of its output.  A

@@ -69,7 +69,7 @@ copy_source (Weights *w, gint i, const char *name, GError **error)
   return TRUE;
 }
 
-/* TRUE: all axes of the weight but one are 1. */
+/* TRUE: at most one axis of the weight is not 1. */
 static gboolean
 is_vector (const Weights *w, gint i)
 {
