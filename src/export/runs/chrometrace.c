@@ -71,8 +71,8 @@ begin_event (DynoTrace *trace, const char *phase, const char *name, guint proces
   dyno_json_uint (&trace->json, "tid", thread);
 }
 
-/* Times in nanoseconds, the resolution that readers keep.  Beginnings and ends are rounded and
- * lengths follow from them, so that nested spans stay nested. */
+/* Rounds microseconds to whole nanoseconds, the resolution that readers keep.  Beginnings and ends
+ * are rounded and lengths follow from them, so that nested spans stay nested. */
 static double
 round_time (double us)
 {

@@ -14,8 +14,9 @@ typedef struct {
   const char *extension; /* "csv" */
   /* the file's name where the rule of dyno_run_exporter_name_file does not suit, or NULL; g_free */
   char *(*name_file) (void);
-  /* Writes path atomically.  Errors: base's IO, DISK and CORRUPT (a file of the folder), those of
-   * the plot layer. */
+  /* Writes path atomically.  Errors: FORMAT (path lacks the extension of the picture), base's IO,
+   * DISK and CORRUPT (a file of the folder), those of dyno_plot_module_find and of the plot
+   * layer. */
   gboolean (*write) (const char *folder, const char *path, GError **error);
   /* Replaces write for a program that keeps many runs in one place: adds this run at place;
    * find_place gives the place where the caller names none (g_free).  force: replaces the entry of

@@ -76,8 +76,8 @@ gboolean dyno_export_file (const DynoExporter *exporter, const DynoExportContext
 
 /* Reads a settings file (key file, or Dyno's own JSON) into a job: [run] data, model, preset;
  * [settings] every key.  Reads back exactly what the exporter wrote.  An unknown key is ignored, a
- * bad value keeps the job's, and each adds a sentence to warnings (GPtrArray of char*, may be
- * NULL); a file that is neither a key file nor Dyno's JSON is an error: READ. */
+ * bad value leaves the job's value as it was, and each adds a sentence to warnings (GPtrArray of
+ * char*, may be NULL); a file that is neither a key file nor Dyno's JSON is an error: READ. */
 gboolean dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings,
                                   GError **error);
 
