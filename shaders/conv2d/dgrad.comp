@@ -287,8 +287,8 @@ count_steps (uint first, uint end, uint stride)
 }
 
 #if DILATED
-/* The first tap that applies to a phase, which includes the pad; if none applies, a tap past the
- * last one. */
+/* The first tap that applies to a phase; `phase` includes the pad.  If no tap applies, returns a
+ * tap past the last one. */
 uint
 first_tap (uint phase, uint dilation, uint stride, uint step, uint taps)
 {

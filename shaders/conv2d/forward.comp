@@ -22,7 +22,7 @@
 #define ROWS    (N * OH * OW)
 #if FEW
 #define DEPTH   FEW_DEPTH
-#define CHUNKS  1             /* chunks of a step in x of the walk */
+#define CHUNKS  1             /* chunks per tap, in the walk over taps and chunks */
 #define PITCH   1
 #define WIDTH   FEW_CHUNKS
 #else

@@ -14,9 +14,9 @@
 #define HALVES_APART (FEW && HALF)
 #include "gemm.glsl"
 
-/* LANES: a CPU takes about a second to compile a kernel, as long as many steps of training.  So
- * with LANES the sizes are push constants: one kernel serves all batches, and most layers of a
- * network. */
+/* LANES: on a CPU compiling a kernel takes about a second, which is the time of many training
+ * steps.  So with LANES the sizes are push constants: one kernel serves all batches, and most
+ * layers of a network. */
 #ifdef LANES
 #define N       p.n
 #define H       p.h
@@ -129,8 +129,9 @@ few_row (uint index, out uint row)
 DYNO_BUFFER_IN (FewTaps, u32vec2, 8);
 #endif
 
-/* The chunk of a tap and, in fp16, of the next tap in x.  `at` is the row and column of the image
- * for the first tap, x_tap the column of this tap, which shows whether there is a next tap. */
+/* The chunk of a tap and, in fp16, of the next tap in the same row.  `at` is the row and column of
+ * the image for the first tap; x_tap is the column of this tap, which shows whether a next tap
+ * exists. */
 GemmChunk
 few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 {

@@ -60,7 +60,7 @@ dy_put ()
     }
 }
 
-/* A subgroup's rows of sums are taps, each with 16 rows for its channels. */
+/* A subgroup's sums have 16 rows for each tap: one for each channel of its slice. */
 bool
 gemm_row (uint row)
 {

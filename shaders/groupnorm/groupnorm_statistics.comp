@@ -28,7 +28,7 @@ group_mean (vec2 part)
 vec4
 inside (uint access, uint j, uint first, vec4 x)
 {
-  const uvec4 c = quad_channels (access, j) - first; /* channels before the group wrap */
+  const uvec4 c = quad_channels (access, j) - first; /* wraps for the channels before the group */
   return mix (vec4 (0.0), x, lessThan (c, uvec4 (CHANNELS)));
 }
 
