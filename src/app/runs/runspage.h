@@ -21,9 +21,9 @@ void dyno_runs_page_set_setup (DynoRunsPage *self, DynoSetup *setup);
 gboolean dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths);
 /* Reads the history and the queue anew, in a thread. */
 void dyno_runs_page_refresh (DynoRunsPage *self);
-/* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
-/* Opens the search in the list of runs; FALSE: there are none. */
+/* Opens the search field of the list of runs; FALSE: the list has no runs. */
 gboolean dyno_runs_page_find (DynoRunsPage *self);
+/* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
 void dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char *runs);
 
 G_END_DECLS

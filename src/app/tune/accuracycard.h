@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the best trial of a search for the best model with the user's settings; once the search
- * has ended, the card also has the verdict and buttons for the best settings and the report. */
+/* A card that compares the user's settings with the best trial of a search for the most accurate
+ * model; once the search has ended, the card also has the verdict and buttons for the best settings
+ * and the report. */
 #pragma once
 #include "accuracyview.h"
 #include <gtk/gtk.h>
