@@ -74,7 +74,7 @@ typedef struct {
   double noise;      /* deviation of normal noise */
   double erase;      /* probability that a rectangle is zero: RandomErasing's scale and ratio */
   double time_mask;  /* of (T, F): a stretch of fewer than this share of the steps is zero */
-  double time_shift; /* of (T, F): moved by up to this share of the steps, round the end */
+  double time_shift; /* of (T, F): shifted cyclically by up to this share of the steps */
   /* MixUp and CutMix mix each changed and normalised image of a batch, and its class, with the
    * image before it.  The share is drawn once a batch from Beta (a, a); this is a.  With both, each
    * applies to half of the batches */
