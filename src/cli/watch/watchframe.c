@@ -408,7 +408,7 @@ add_sensor_line (const DynoWatchView *view, GPtrArray *lines)
     {
       g_autofree char *value = dyno_text_sensor (parts[i].sensor, values[parts[i].sensor]);
 
-      /* if the first value of a group is not available, the others are omitted */
+      /* values that are not available are omitted, except the first of each group */
       if (isfinite (values[parts[i].sensor]) || parts[i].before[0] == ';' || i == 0)
         g_string_append_printf (text, "%s%s", parts[i].before, value);
     }

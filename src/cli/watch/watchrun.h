@@ -23,7 +23,7 @@ typedef struct {
   double silent_s;   /* since the last write; NaN: nothing was written yet */
   const char *ended; /* "finished", "stopped as asked", "stopped", "failed", NULL */
   char *what;        /* "resnet18 on DATA, batch 64, AMP, 8 workers", or NULL */
-  char *device;      /* NULL */
+  char *device;      /* or NULL */
   guint64 epochs, epoch, steps, step; /* steps: of the whole run */
   double loss, val_loss, samples_per_s, step_ms, wait_data_ms, vram_bytes, seconds;
   char *metric; /* name of the first validation metric; or NULL */
