@@ -15,7 +15,8 @@ enum {
   PIECE_BYTES = 4 << 20, /* size of messages; the smaller pieces in shared memory overlap */
   DIRECT_BYTES = 8 << 10,
   MOST_TURNS = 200,
-  /* files are tried up to this difference in the number of ranks, and this number of hosts */
+  /* without a file for the number of ranks, files for up to this many more or fewer ranks are
+   * tried, and for up to this many hosts */
   MOST_RANKS = 128,
   MOST_HOSTS = 32,
 };
