@@ -42,9 +42,9 @@ loading_shape (DynoNode *node)
 }
 
 /* TRUE: this convolution computes the batch norm's output in its loads.  Then the batch norm needs
- * no pass of its own, and every 16 bytes of x take 12 more instructions (gemm-load.glsl), in tiles
- * without a patch once for each tap.  All convolutions do so until measurements on a card show
- * where this costs too much; DYNO_NORM_LOADS is for such measurements. */
+ * no pass of its own, and every load of 16 bytes of x takes 12 more instructions (gemm-load.glsl);
+ * tiles without a patch load x again for each tap.  All convolutions do so until measurements on a
+ * card show where this costs too much; DYNO_NORM_LOADS is for such measurements. */
 static gboolean
 is_worth_it (const DynoConv2dShape *shape)
 {
@@ -92,8 +92,8 @@ conv_load (DynoNode *node, const DynoNode *norm, DynoTensor *table)
 
 /* Residuals ------------------------------------------------------------------------------------ */
 
-/* The index of the residual among the inputs of a batch norm's node; the inputs of the batch norm
- * that makes the residual follow it.  0: the node does not belong to a batch norm. */
+/* The index of the residual among the inputs of a batch norm's node; it is followed by the inputs
+ * of the batch norm that computes the residual.  0: the node does not belong to a batch norm. */
 static guint
 residual_place (const DynoNode *node)
 {

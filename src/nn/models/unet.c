@@ -7,8 +7,8 @@
  *
  * A block of the decoder enlarges its input by nearest-neighbour interpolation to the size of the
  * encoder's output that is concatenated to it; the last block enlarges it to the size of the
- * picture.  That is twice the size where the picture's sides are multiples of 32, as that package
- * requires; here other sides work too. */
+ * picture.  Where the picture's sides are multiples of 32, as that package requires, each block
+ * doubles the size; here other sides work too. */
 #include "intl.h"
 #include "models.h"
 
