@@ -17,7 +17,7 @@ typedef struct {
   const double *x, *y; /* n each; x rising; NaN y: a gap */
   guint64 n;
   guint colour;    /* 0..7 */
-  gboolean points; /* draw each of the few points */
+  gboolean points; /* marks each point; for curves of few points */
 } DynoCurve;
 
 typedef struct {
