@@ -106,7 +106,7 @@ open_device (RealMeter *real, GError **error)
 
 /* Each measurement saves the kernels that the driver compiled: when the search is stopped, a
  * measurement may be abandoned together with the device, which otherwise saves them when it is
- * closed.  The next measurement opens another device where this one's is gone. */
+ * closed.  Where the device was lost, the next measurement opens another one. */
 static gboolean
 end (RealMeter *real, gboolean good, GError *problem, GError **error)
 {
@@ -159,7 +159,8 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
   return end (real, good, problem, error);
 }
 
-/* Frees the engine of the device's ceiling, and opens the device for another measurement. */
+/* Frees the engine that measures the device's ceiling, so that its memory is available for another
+ * measurement, and opens the device where none is open. */
 static gboolean
 begin (RealMeter *real, const DynoSettings *settings, DynoSettings *kernels, GError **error)
 {

@@ -5,9 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* The workload of a use; its strings are those of the use. */
+/* The workload of the job; its strings belong to the job and the data set of `use`. */
 DynoPresetSubject dyno_preset_use_get_subject (const DynoPresetUse *use);
-/* The row's batch at the job's size. */
+/* The row's batch size, scaled to the job's image size or sequence length. */
 guint32 dyno_preset_scale_batch (const DynoPresetRow *row, const DynoPresetUse *use);
 
 G_END_DECLS

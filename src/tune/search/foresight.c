@@ -21,7 +21,8 @@
 #define LOOKS            3
 #define TURNS            2
 
-/* Seconds of the first measurement of settings (is_new) or of a turn of their proof. */
+/* Seconds of the first measurement of settings (is_new), or of one of the repeated measurements
+ * (turns) of the proof. */
 static double
 cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
 {
@@ -42,7 +43,7 @@ dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
   double seconds = 0;
 
   dyno_space_set_baseline (&settings[0]);
-  /* stands for the settings that are searched: on a CPU without AMP */
+  /* represents the settings that the search finds, which do not use AMP on a CPU */
   settings[1].amp &= p->n_cores == 0;
   *f = (DynoForesight){ .n_needed = LOOKS * (1 + TURNS) };
   for (guint i = 0; i < f->n_needed; i++)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the gain of each setting: the way from the base line to the best changes one setting
- * after another; next comes the setting that fits and gains most at that point.
+/* Computes the gain of each setting: settings are changed one after another from the value of the
+ * base line to the value of the best settings; the next one is the setting that fits and gains most
+ * at that point.
  *
- * The model was corrected around the best, and its prediction for a point on the way may be far off
- * (cores that loader and device share; a batch that was never tried in fp32; AMP where the loader
- * leads).  So the points on the way are measured where there is time; for several settings between
- * two measured points only their joint gain is reported. */
+ * The model was corrected around the best settings, and its prediction for a point on the way may
+ * be far off (cores that loader and device share; a batch that was never tried in fp32; AMP where
+ * the loader leads).  So the points on the way are measured where there is time; for several
+ * settings between two measured points only their joint gain is reported. */
 #include "searchstate.h"
 #include <math.h>
 
 #define MOST_GAINS 16
 #define SHARE      0.12 /* most share of the time for the points on the way */
-/* factor between the rates of a proof's turns, above which the machine is unsteady */
+/* ratio of the highest to the lowest rate of the proof's turns above which the machine is
+ * unsteady */
 #define UNSTEADY 1.1
 
 /* The rate of a run at this point, and whether it was measured; 0: not known. */
@@ -105,8 +107,8 @@ take_trial (DynoSearch *search, const DynoSettings *settings, double end_s)
   return &g_array_index (arm->trials, DynoEstimate, arm->trials->len - 1);
 }
 
-/* Where the machine is unsteady, the best is measured next to the point, so that other load affects
- * both. */
+/* Where the machine is unsteady, the best settings are measured right after the point, and the
+ * point's rate is corrected for the load of other programs at this time. */
 static void
 measure_point (DynoSearch *search, const DynoArm *best, const DynoSettings *settings, double end_s)
 {

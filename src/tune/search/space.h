@@ -20,7 +20,8 @@ typedef struct {
   gboolean fp16;       /* AMP is searched: the device supports fp16 and is not a CPU */
   gboolean loader;     /* there is a loader: the device does not make its own input */
   gboolean can_cache;
-  /* FALSE: the setting does not affect the limit and keeps its value */
+  /* FALSE: the setting keeps its value, since it does not affect the limiting resource (the loader
+   * or the memory) */
   gboolean vary_prefetch, vary_checkpointing, vary_accumulate;
 } DynoSearchSpace;
 
