@@ -66,7 +66,7 @@ test_bad (void)
   quick->device.type = DYNO_DEVICE_TYPE_SOFTWARE;
   quick->cores = 2;
   quick->samples_per_s = 200;
-  quick->loader_samples_per_s = 100; /* for other images than those that a CPU trains on */
+  quick->loader_samples_per_s = 100; /* not comparable: a CPU trains on smaller images */
   quick->beside_samples_per_s = 600;
   dyno_quick_judge (quick);
   g_assert_cmpuint (quick->findings->len, ==, G_N_ELEMENTS (bad));
