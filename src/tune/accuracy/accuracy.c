@@ -21,7 +21,7 @@ typedef struct {
   DynoAccuracyResult *result;
   DynoTpe tpe;
   double begin;
-  double pace_seconds, pace_epochs; /* sums over all runs, only time in epochs */
+  double pace_seconds, pace_epochs; /* sums over all runs, without the time outside of epochs */
   /* time of the last run outside of epochs: the first run compiles */
   double start_seconds;
 } Search;

@@ -44,7 +44,8 @@ gboolean dyno_accuracy_record_check (const DynoAccuracyRecord *record, const Dyn
                                      const char *metric, const char *path, GError **error);
 
 /* The newest subfolder of a folder whose accuracy.csv records a search with this job, so that the
- * search can be resumed there; NULL: there is none.  *record is that of the file.  g_free. */
+ * search can be resumed there; NULL: there is none.  *record: the record that its file holds.
+ * g_free. */
 char *dyno_accuracy_find_folder (const char *place, const DynoJob *job,
                                  DynoAccuracyRecord **record);
 

@@ -30,9 +30,9 @@ DynoAccuracyTrainer *dyno_accuracy_trainer_new (const DynoAccuracyRunnerParams *
 void dyno_accuracy_trainer_free (DynoAccuracyTrainer *trainer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyTrainer, dyno_accuracy_trainer_free)
 
-/* The runner is valid as long as the trainer.  Its train ends the search with these errors:
- * CANCELLED, a lost device, a folder that cannot be written; and for the job's own settings any
- * error but a divergence. */
+/* The runner is valid as long as the trainer.  Its function `train` ends the search with these
+ * errors: CANCELLED, a lost device, a folder that cannot be written; and for the job's own settings
+ * any error but a divergence. */
 DynoAccuracyRunner dyno_accuracy_trainer_get_runner (DynoAccuracyTrainer *trainer);
 
 /* The folder of a run below the folder of its search: "trials/003", "trials/003-7".  g_free. */

@@ -114,7 +114,7 @@ dyno_accuracy_judge (DynoAccuracyResult *result)
   for (guint i = 0; i < result->n_contenders; i++)
     compare (result, &result->contenders[i]);
   best = find_winner (result);
-  /* The number of seeds of a stopped final may have been chosen because of their values. */
+  /* A stopped final proves nothing: the user may have stopped it because of the values so far. */
   if (best && best->gain.low > 0 && !result->stopped)
     result->verdict = DYNO_ACCURACY_PROVEN;
   else if (best && best->gain.mean > 0)

@@ -15,7 +15,7 @@
 
 /* The part of a worker's time in which it needs a core: a worker that waits for a disk needs none.
  * It is not known before a run, and 1 is assumed.  If the cores are always busy, reading copies
- * from main memory and does not wait, unless the device is that CPU. */
+ * from main memory and does not wait, unless the device is the CPU, which keeps the cores busy. */
 static double
 computing_share (const DynoMeasures *m)
 {

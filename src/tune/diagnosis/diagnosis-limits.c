@@ -379,7 +379,7 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
   w->value = g_strdup ("true");
   if (!(f->matrix_flops_per_s > 0) || !(f->single_flops_per_s > 0) || !(flops > 0))
     {
-      w->a = g_strdup (_ ("several")); /* times; the device was not measured yet */
+      w->a = g_strdup (_ ("several")); /* "several times": the device was not measured yet */
       return TRUE;
     }
   fp32 = flops / f->single_flops_per_s;

@@ -12,7 +12,7 @@ typedef struct {
   const DynoSettings *settings; /* NULL: not known */
   guint64 n_steps;              /* steps that were timed */
   double batch;                 /* samples of a step */
-  double ranks, hosts;          /* 1 and 1: one process */
+  double ranks, hosts;          /* both 1 for one process */
   double rate, loader_ceiling, gpu_ceiling, exchange_ceiling;
   gboolean loader_measured, gpu_measured;
   double decode_ms, fetch_ms; /* time of a sample in one worker; the part of it that reads */

@@ -87,7 +87,8 @@ void dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input,
                                        const double values[DYNO_N_SENSORS], guint throttle_reasons);
 
 /* Fills the input from a run's folder: settings.ini, facts.ini, metrics.csv, sensors.csv; each file
- * but metrics.csv may be missing.  Errors: base's CORRUPT where it is not the folder of a run. */
+ * but metrics.csv may be missing.  Errors: DYNO_BASE_ERROR_CORRUPT where it is not the folder of a
+ * run. */
 gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
                                         GError **error);
 

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef enum {
   DYNO_NUMERICS_GOOD,  /* the curves are equal up to rounding */
   DYNO_NUMERICS_WATCH, /* AMP trains, with a remark */
-  DYNO_NUMERICS_BAD,   /* fp32 trains here, and AMP does not, or worse */
+  DYNO_NUMERICS_BAD,   /* fp32 trains here, and AMP does not train, or trains worse */
 } DynoNumericsVerdict;
 
 const char *dyno_numerics_verdict_name (DynoNumericsVerdict verdict); /* "good", ...: for --json */

@@ -117,8 +117,8 @@ cannot_run (const DynoTrial *trial)
   return *trial->stage && trial->outcome == DYNO_TRIAL_DOES_NOT_FIT;
 }
 
-/* The racer that reached a goal first is the best where the present settings, and others, had their
- * chance. */
+/* The racer that reached a goal first is proven the best only if the present settings and at least
+ * one other racer ran. */
 static guint
 find_missing_racers (const DynoTuneResult *r)
 {

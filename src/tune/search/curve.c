@@ -92,13 +92,13 @@ dyno_curve_name_advised (const DynoTuneCurve *curve)
   most = MAX (fastest->samples_per_s, curve->elsewhere);
   if (advised->samples_per_s >= most)
     return _ ("advised: the fastest");
-  /* Where a smaller batch is within 3 % as well, though not with certainty, the 3 % are no reason
-   * to name this batch. */
+  /* Where a smaller batch is within 3 % too, though not with certainty, "within 3 %" is not the
+   * reason for this batch. */
   for (const DynoCurvePoint *p = curve->points; p < advised; p++)
     if (p->measured && p->samples_per_s * DYNO_VERDICT_PAYS >= most)
       return _ ("advised");
-  /* The advised batch may be slower than that: a faster batch that was only predicted, or that is
-   * not clearly faster, is not advised. */
+  /* The advised batch may be more than 3 % slower than the fastest: a faster batch that was only
+   * predicted, or that is not clearly faster, is not advised. */
   return advised->samples_per_s * DYNO_VERDICT_PAYS < most ? _ ("advised")
                                                            : _ ("advised: within 3 %");
 }

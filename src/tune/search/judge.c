@@ -491,7 +491,7 @@ dyno_search_judge (DynoSearch *search)
   dyno_claims_settle (result);
   if (isfinite (result->speedup) && dyno_tune_result_claims_gain (result))
     dyno_search_split_gain (search, best);
-  draw_curve (search, best); /* includes the batches that were measured on the way */
+  draw_curve (search, best); /* includes the batches that dyno_search_split_gain () has measured */
   compare_precisions (search);
   judge_preset (search);
   advise_learning_rate (search);

@@ -69,7 +69,7 @@ choose_racers (DynoSearch *search, const DynoArm *choice)
     }
 }
 
-/* Records a racer that trained as a trial; DROPPED: it did not reach the goal. */
+/* Records a racer, which has trained, as a trial; DROPPED: the racer did not reach the goal. */
 static void
 keep_racer (DynoSearch *search, const DynoTuneRacer *racer)
 {

@@ -54,8 +54,8 @@ reserved_seconds (DynoSearch *search, const DynoSettings *settings)
   return MIN (proof_seconds (search, settings, TRUE), PROOF_SHARE * search->seconds);
 }
 
-/* The same where the settings promise more than measuring kernels could gain: where measured
- * kernels would take more than the share, the proof may use the likely kernels. */
+/* The time kept where the settings promise more than measured kernels could gain: the proof may
+ * then use the likely kernels, if measuring them would exceed the proof's share of the time. */
 static double
 least_reserved_seconds (DynoSearch *search, const DynoSettings *settings)
 {
@@ -213,7 +213,7 @@ find_leader (DynoSearch *search, double *rate, double *utility)
 
       if (arm->out || !dyno_arm_estimate (arm, &e))
         continue;
-      /* The model has balanced a lucky measurement with its neighbours. */
+      /* The mean with the prediction of the model corrects a measurement that is high by chance. */
       expected = dyno_search_run_rate (
           search, arm, dyno_rate_model_predict (search->model, &arm->settings, NULL));
       measured = sqrt (expected * e.median);
@@ -299,7 +299,7 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next, double
 }
 
 /* The loader's settings with the highest promise among those that were measured; FALSE: none
- * promises more than least and can be tried in the time, of which nothing is kept for proofs. */
+ * promises at least `least` and can be tried in the remaining time.  No time is kept for proofs. */
 static gboolean
 find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double least,
            DynoSettings *next)

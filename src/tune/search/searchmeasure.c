@@ -54,7 +54,7 @@ dyno_search_prepare (DynoSearch *search, const DynoSettings *settings)
 {
   if (!is_known_network (search, settings))
     return search->new_prepare_s;
-  /* The second measurement takes a small part of the time of the first. */
+  /* To prepare a network again takes a small part of the time of its first preparation. */
   return search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
 }
 
@@ -211,8 +211,8 @@ dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e)
   return isfinite (e->median) && e->median > 0;
 }
 
-/* Seconds of an epoch besides training: as measured with these settings, else as with the
- * others. */
+/* Seconds of an epoch besides training: as measured with these settings, else as learned from the
+ * other arms. */
 static double
 end_seconds (DynoSearch *search, const DynoArm *arm, double train_s)
 {

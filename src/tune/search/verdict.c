@@ -106,8 +106,9 @@ describe_range (const DynoTuneResult *r, const DynoTrial *trial)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
-/* Compares the choice with the fastest where the present settings stay though others measured
- * faster, with the present settings where the choice is the base line, else with the base line. */
+/* Compares the choice with other settings: where the present settings stay although others were
+ * measured to be faster, with the fastest; where the choice is the base line, with the present
+ * settings; else with the base line. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -300,7 +301,7 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
       if (!r->keep_today)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
-  /* For settings that stay without a proof no claim is made, not even that they are slower. */
+  /* No factor is stated for present settings that stay without a proof, not even one below 1. */
   else if (isfinite (r->speedup) && dyno_tune_result_claims_gain (r)
            && (r->proven || r->speedup > 1))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,

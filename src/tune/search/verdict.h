@@ -35,8 +35,8 @@ double dyno_verdict_learning_rate (const DynoSettings *from, const DynoSettings 
 
 /* The sentences of a result that is otherwise complete, the most important first.  g_strfreev. */
 char **dyno_verdict_explain (const DynoTuneResult *result);
-/* The gain of each setting, as text where no bars show it; NULL: there is no gain to show.
- * g_free. */
+/* The gain of each setting in words, for output without a bar chart; NULL: there is no gain to
+ * show. g_free. */
 char *dyno_verdict_explain_gains (const DynoTuneResult *result);
 
 /* Adds, as the last reason, a comparison of the best with the numbers of the preset's guide for the
