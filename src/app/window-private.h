@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The window's parts.  window.c owns them and handles their signals, windowstate.c shows which
  * actions are possible; the window's commands (windowactions.c; windowbegin.c: those that begin
- * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and have their
- * display updated.  They call each other only through this header.  Private to the window. */
+ * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and request the
+ * update of their display.  These files call each other only through this header.  Private to the
+ * window. */
 #pragma once
 #include "datainspector.h"
 #include "pathcheck.h"

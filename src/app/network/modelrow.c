@@ -223,8 +223,8 @@ dyno_model_row_new (DynoSetup *setup)
   self->networks = g_ptr_array_new_with_free_func (g_free);
   g_object_set_data_full (G_OBJECT (self->row), "dyno-model-row", self, model_row_free);
   gtk_combo_box_set_row_separator_func (GTK_COMBO_BOX (self->combo), is_separator, NULL, NULL);
-  /* A list of one column opens below its button: GTK would scroll a long one so far that the active
-   * row lies over the button, and most of the models out of it. */
+  /* A list of one column opens below its button: else GTK would place the active row of a long list
+   * over the button, and most of its models would be scrolled out of sight. */
   gtk_combo_box_set_wrap_width (GTK_COMBO_BOX (self->combo), 1);
   dyno_widget_limit_combo (self->combo, 20);
   shorten_in_the_middle (self->combo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The form: a fold for each group of the table of settings, with model and preset where they
  * belong, and a search over all of it.  A value that differs from the preset or the default has a
- * dot, and a button that restores it.  The settings that say how arrays are read are shown with the
- * data set.
+ * dot, and a button that restores it.  The settings that determine how arrays are read are shown
+ * with the data set.
  *
  * Its rows are built when the panel is first shown, or when the program is idle after its first
  * frame, so that they do not delay the start. */

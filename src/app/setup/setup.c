@@ -22,7 +22,7 @@ struct _DynoSetup {
   DynoLevel level;
   gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
   DynoSettings reference; /* the values of preset and defaults */
-  gboolean small;         /* reference has the values of start_small */
+  gboolean small;         /* the values that start_small () sets are part of reference */
   DynoSetupHistory *history;
   gboolean locked, closed;
   /* first_start: no state was saved before; first_shapes: also, no data set was given */
@@ -187,7 +187,7 @@ open_data (DynoSetup *self, const char *location)
 {
   DynoDatasetParams params;
   dyno_job_get_dataset_params (self->job, &params);
-  params.targets = NULL; /* a file beside the data names it */
+  params.targets = NULL; /* the file of the targets is found beside the data */
   dyno_data_opener_open (self->opener, location, &params);
   announce (self, DYNO_SETUP_DATASET);
 }

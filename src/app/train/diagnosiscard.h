@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_DIAGNOSIS_CARD (dyno_diagnosis_card_get_type ())
 G_DECLARE_FINAL_TYPE (DynoDiagnosisCard, dyno_diagnosis_card, DYNO, DIAGNOSIS_CARD, GtkBox)
 
-/* Hidden until a run has steps to judge.  Both live longer than the card. */
+/* Hidden until a run has steps to judge.  monitor and setup outlive the card. */
 void dyno_diagnosis_card_set_run (DynoDiagnosisCard *self, DynoRunMonitor *monitor,
                                   DynoSetup *setup);
 
