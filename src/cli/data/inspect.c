@@ -15,7 +15,7 @@
 
 #define MOST_EXAMPLES 24
 
-/* Describes the network's input for a value of the data set, at default settings. */
+/* Describes how the values of the data set are normalised for the network, at default settings. */
 static char *
 describe_fed (const DynoDatasetInfo *info)
 {

@@ -17,7 +17,7 @@ int dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error
 int dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **error);
 
 /* files: also removes the search's files from its folder, and the folder if it is then empty.
- * Errors: NOT_FOUND, ACTIVE; base's IO. */
+ * Errors: NOT_FOUND, ACTIVE; DYNO_BASE_ERROR_IO. */
 int dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error);
 
 G_END_DECLS
