@@ -80,7 +80,8 @@ DynoTensor *dyno_network_get_watched (DynoGraph *graph);
 /* Notes (char *) about a network that was read from a file, such as nodes that were left out. */
 const GPtrArray *dyno_network_get_notes (DynoGraph *graph);
 
-/* The last layer; FALSE: the model does not end in such a layer. */
+/* The layer that computes the outputs; FALSE: the model does not end in a linear layer or a
+ * convolution. */
 gboolean dyno_network_get_head (DynoGraph *graph, DynoHead *head);
 
 /* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale

@@ -18,7 +18,7 @@
 #define JOIN_MAX_GROUPS    4096
 #define JOIN_MOST_AT_ONCE  8
 #define BIAS_INVOCATIONS   128
-#define BIAS_CHUNKS        8 /* most chunks per workgroup; its other factor is lanes */
+#define BIAS_CHUNKS        8 /* most chunks per workgroup, which has chunks x lanes invocations */
 #define BIAS_MAX_GROUPS    64
 #define BIAS_MIN_ROWS      256
 /* For the bias of whole images, which have many rows and few channels. */
