@@ -160,8 +160,8 @@ void dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float dev
  * expect. */
 void dyno_dataset_info_photographs (DynoDatasetInfo *info);
 
-/* From now on images of bytes in RGB are read as luma, if wanted, the input of the weights (may be
- * NULL), has one channel. */
+/* Images of bytes in RGB are read as luma from now on, where `wanted` has one channel.  wanted: the
+ * input of the weights, or NULL. */
 void dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted);
 
 /* Calls the class's decode, and converts the result to luma where the data set is read so.

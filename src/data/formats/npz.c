@@ -46,7 +46,8 @@ static const Pair validation_pairs[] = {
 typedef struct {
   char *shown;         /* the archive, for messages */
   GHashTable *by_name; /* from a name in lower case, without .npy, to a DynoMember */
-  /* from a name in by_name that two members have, which differ in case, to one of these members */
+  /* from a name in by_name to one of its members, where the names of two members differ only in
+   * case */
   GHashTable *twins;
   GHashTable *names;  /* names of all members, unchanged; owned by the members */
   GPtrArray *members; /* DynoMember, in the order of the archive */

@@ -508,7 +508,7 @@ sequencefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError
   for (guint i = 0; files && i < files->len; i++)
     if (!add_item (sequences->list, g_ptr_array_index (files, i), 0, FALSE, error))
       return FALSE;
-  params.links = TRUE; /* the list has no links that must not be followed */
+  params.links = TRUE; /* the listing has already refused links that must not be followed */
   own.params = &params;
   if (!files || !read_headers (sequences, dataset, &own, error))
     return FALSE;

@@ -358,8 +358,8 @@ on_cancelled (GCancellable *cancellable, gpointer data)
   g_mutex_unlock (&loader->mutex);
 }
 
-/* TRUE also where another worker has filled the rows meanwhile: the place of this worker is needed.
- * While it writes, a worker waits only for the CPU.  Mutex held. */
+/* TRUE also where another worker has filled the rows meanwhile: another worker is to replace this
+ * one.  While it writes, a worker waits only for the CPU.  Mutex held. */
 static gboolean
 is_stuck (const DynoLoader *loader, const DynoWorker *worker)
 {
