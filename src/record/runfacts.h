@@ -17,7 +17,7 @@ void dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info)
 void dyno_run_facts_set_rates (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_host (DynoRunFacts *facts);
 
-/* Writes the facts into the folder, atomically.  Errors: base's DISK and IO. */
+/* Writes the facts into the folder, atomically.  Errors: DYNO_BASE_ERROR_DISK and _IO. */
 gboolean dyno_run_facts_write (const char *folder, const DynoRunFacts *facts, GError **error);
 
 /* Reads the facts.  Missing facts are 0; of a file of another version the known facts are read.
