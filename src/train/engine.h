@@ -60,8 +60,8 @@ typedef struct {
 /* Opens the device and makes the plan.  device: an open one, whose budget becomes the job's; NULL:
  * the job's is opened.  training, validation: the indices (guint32) of their samples, which the
  * engine references; both NULL where the device generates the samples, validation NULL: there is
- * none.  Errors: gpu's of opening; DATA; those of dyno_job_plan.  A plan that does not fit is no
- * error. */
+ * none.  Errors: those of dyno_device_open; DATA; those of dyno_job_plan.  A plan that does not fit
+ * is no error. */
 DynoEngine *dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                               GArray *training, GArray *validation, const DynoEngineWatch *watch,
                               GError **error);

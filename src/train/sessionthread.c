@@ -357,7 +357,7 @@ leave_if_over (DynoRun *run, gboolean *over, GError **error)
     return FALSE;
   if (!*over)
     return TRUE;
-  dyno_run_end_sensors (run); /* their rows go to the folder */
+  dyno_run_end_sensors (run); /* before the folder is closed, since their rows are written to it */
   dyno_run_close_folder (run);
   run->is_idle = TRUE;
   if (!run->job->weights_out)
