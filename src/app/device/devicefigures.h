@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The newest values of a device and the machine, large; values that are not available are left out. */
+/* The newest values of a device and the machine, large; values that are not available are left
+ * out. */
 #pragma once
 #include "sensors.h"
 #include <gtk/gtk.h>

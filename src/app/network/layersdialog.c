@@ -126,7 +126,8 @@ make_notes (DynoGraph *graph)
   return scrolled;
 }
 
-/* "21 layers, batch of 32: 391,466 parameters, 89.2 MFLOP forward per sample, 24.3 MiB of outputs" */
+/* "21 layers, batch of 32: 391,466 parameters, 89.2 MFLOP forward per sample, 24.3 MiB of
+ * outputs" */
 static GtkWidget *
 make_totals (const GArray *layers)
 {

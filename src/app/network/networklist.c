@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A network is a file of the user's folder of networks, whose stem is its name; the time of its last
- * change is the time at which it was opened last. */
+/* A network is a file of the user's folder of networks, whose stem is its name; the time of its
+ * last change is the time at which it was opened last. */
 #include "networklist.h"
 #include "file.h"
 #include <glib/gstdio.h>

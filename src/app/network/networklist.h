@@ -7,7 +7,8 @@
 G_BEGIN_DECLS
 
 /* Names ("net@0123456789abcdef", char *) of the networks in a folder, the one that was opened last
- * first, at most `most`.  A folder that cannot be read has none.  g_ptr_array_unref.  Any thread. */
+ * first, at most `most`.  A folder that cannot be read has none.  g_ptr_array_unref.  Any
+ * thread. */
 GPtrArray *dyno_network_list_read (const char *folder, guint most);
 /* Puts a network first in the next lists; to be called when it has been opened.  Any thread. */
 void dyno_network_list_touch (const char *folder, const char *name);

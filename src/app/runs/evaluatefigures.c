@@ -261,7 +261,7 @@ dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *e)
   gtk_tree_view_set_model (table, GTK_TREE_MODEL (rows));
 }
 
-/* --- a sample ---------------------------------------------------------------------------------- */
+/* --- a sample --------------------------------------------------------------------------------- */
 
 /* The first values, one per line: "yaw 12.3, predicted 10.1". */
 static char *

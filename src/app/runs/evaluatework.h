@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the weights of a run on labelled data, in a thread: the predictor of the train layer with
- * its scores. */
+/* Measures the weights of a run on labelled data, in a thread: the predictor of the train layer
+ * with its scores. */
 #pragma once
 #include "classfigures.h"
 #include "maskscores.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog of predictions: a row for each image with its picture, and its classes with bars or its
- * values; the row of an unreadable image says why. */
+/* The dialog of predictions: a row for each image with its picture, and its classes with bars or
+ * its values; the row of an unreadable image says why. */
 #include "predictdialog.h"
 #include "export-dialog.h"
 #include "file.h"

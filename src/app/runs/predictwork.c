@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of a prediction.  Samples are sent to the main thread one by one, up to MOST_REPORTED; the
- * rest is only counted. */
+/* The thread of a prediction.  Samples are sent to the main thread one by one, up to MOST_REPORTED;
+ * the rest is only counted. */
 #include "predictwork.h"
 #include "datasampler.h"
 #include "maskwriter.h"

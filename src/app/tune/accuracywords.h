@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A search for the best model in words, translated.  Strings are to be freed unless they are const. */
+/* A search for the best model in words, translated.  Strings are to be freed unless they are
+ * const. */
 #pragma once
 #include "accuracyview.h"
 
