@@ -309,7 +309,7 @@ print_total_json (const DynoBench *bench, const Sum *total)
   dyno_json_clear (&json);
 }
 
-/* --- as a trace -------------------------------------------------------------------------------- */
+/* --- as a trace ------------------------------------------------------------------------------- */
 
 static void
 trace_dispatch (DynoTrace *trace, guint process, const Row *row, double at_us,
