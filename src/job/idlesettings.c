@@ -30,7 +30,7 @@ is_given (const DynoSettingInfo *info, const DynoSettings *settings)
          && !(info->type == DYNO_SETTING_BOOL && value == 0);
 }
 
-/* --- by the table ------------------------------------------------------------------------------ */
+/* --- by the table ----------------------------------------------------------------------------- */
 
 /* Settings that have no effect while another setting is 0. */
 static const char *const parts_of[][2] = {
