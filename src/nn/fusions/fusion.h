@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fusions: rewrites of a graph that join two of its nodes, so that one kernel does the work of both.
+/* Fusions: rewrites of a graph that join two of its nodes, so that one kernel does the work of
+ * both.
  *
  * Each is one file of this folder, which may include the private headers of the two ops that it
  * joins; no op knows another op or a fusion.

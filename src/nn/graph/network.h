@@ -134,9 +134,9 @@ struct _DynoModel {
 
 /* The built-in models, NULL-terminated. */
 const DynoModel *const *dyno_model_list (void);
-/* A model by its name, or a network by its name ("net@0123456789abcdef") or by the path of its file,
- * which has a slash or ends in .onnx.  NULL reads as "".  Errors: MODEL; the message names the model
- * that was probably meant, and all models. */
+/* A model by its name, or a network by its name ("net@0123456789abcdef") or by the path of its
+ * file, which has a slash or ends in .onnx.  NULL reads as "".  Errors: MODEL; the message names
+ * the model that was probably meant, and all models. */
 const DynoModel *dyno_model_find (const char *name, GError **error);
 /* Reads a network from an ONNX file, and keeps it without its weights in the user's folder of
  * networks, where later processes find it by its name.  has_weights, which may be NULL, becomes

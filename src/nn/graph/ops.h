@@ -83,9 +83,9 @@ typedef struct {
   double momentum; /* at most 1; 0 reads as 0.1 */
 } DynoBatchNormParams;
 
-/* Normalises over N, H, W per channel; running mean and (unbiased) variance; parameters name.weight,
- * name.bias, states name.running_mean, name.running_var (and name.num_batches_tracked on disk).
- * params NULL: the default values.
+/* Normalises over N, H, W per channel; running mean and (unbiased) variance; parameters
+ * name.weight, name.bias, states name.running_mean, name.running_var (and name.num_batches_tracked
+ * on disk).  params NULL: the default values.
  * Evaluation graphs use the running statistics.  A fusion may add an activation, or a residual with
  * or without ReLU.  Errors: SHAPE, also for numbers that are no eps or no momentum. */
 DynoTensor *dyno_batch_norm_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
@@ -353,9 +353,10 @@ typedef struct {
  * W, C) floats (MSE) for logits (N, H, W, C), space INPUT; NULL: class ids from the step's seed.
  * The loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C).
  * weights (C + 1 floats, space SCALER): a weight for each class, as in PyTorch's CrossEntropyLoss,
- * then their sum; NULL: all weights are 1.  The metrics count each sample once.  loss (NULL: all 0):
- * with focal g each row's cross entropy l = -log p of its class counts (1 - p)^g l, before it is
- * weighted, as Lin et al. define it (2017); then label smoothing and mixed classes are errors. */
+ * then their sum; NULL: all weights are 1.  The metrics count each sample once.  loss (NULL: all
+ * 0): with focal g each row's cross entropy l = -log p of its class counts (1 - p)^g l, before it
+ * is weighted, as Lin et al. define it (2017); then label smoothing and mixed classes are
+ * errors. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                  const DynoClassLoss *loss, DynoTensor *weights);
 /* PyTorch's BCEWithLogitsLoss, for samples with any number of the C classes: targets (N, H, W, C)

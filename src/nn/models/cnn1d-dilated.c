@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Dilated 1-D CNN, for sequences (T, F): five blocks of convolution over three steps, batch norm and
- * ReLU with 64 channels, whose taps are 1, 2, 4, 8 and 16 steps apart, so that an output sees 63
- * steps and no step is pooled away; the mean of the steps that count; a linear layer.  An image is
- * read as the sequence of its rows.  Parameter names are those of one nn.Sequential: blocks begin at
- * 0, 3, 6, 9, 12, then AdaptiveAvgPool1d, Flatten, and the linear layer at 17; the width scales
- * channels.
+/* Dilated 1-D CNN, for sequences (T, F): five blocks of convolution over three steps, batch norm
+ * and ReLU with 64 channels, whose taps are 1, 2, 4, 8 and 16 steps apart, so that an output sees
+ * 63 steps and no step is pooled away; the mean of the steps that count; a linear layer.  An image
+ * is read as the sequence of its rows.  Parameter names are those of one nn.Sequential: blocks
+ * begin at 0, 3, 6, 9, 12, then AdaptiveAvgPool1d, Flatten, and the linear layer at 17; the width
+ * scales channels.
  * Yu and Koltun, "Multi-Scale Context Aggregation by Dilated Convolutions" (2015). */
 #include "intl.h"
 #include "models.h"

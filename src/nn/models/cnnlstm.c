@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CNN-LSTM, for sequences (T, F): two blocks of convolution over five steps, batch norm, ReLU and
- * max pooling over two, with 64 and 128 channels; an LSTM with 128 units; a linear layer on its last
- * step that counts.  An image is read as the sequence of its rows.  Parameter names are those of the
- * PyTorch module (conv: nn.Sequential, lstm, fc); the width scales channels and units. */
+ * max pooling over two, with 64 and 128 channels; an LSTM with 128 units; a linear layer on its
+ * last step that counts.  An image is read as the sequence of its rows.  Parameter names are those
+ * of the PyTorch module (conv: nn.Sequential, lstm, fc); the width scales channels and units. */
 #include "intl.h"
 #include "models.h"
 

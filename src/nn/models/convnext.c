@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* ConvNeXt-Tiny with torchvision's names and start values.
- * Liu et al., "A ConvNet for the 2020s" (2022): four stages of blocks x + scale * f (x), f a depthwise
- * convolution, a layer norm over the channels, and two linear layers on each pixel; a layer norm and
- * a convolution with stride 2 lie between the stages.  In training a share of the samples skips a
- * block; the share grows from 0 in the first block to the setting in the last one.  The width
- * scales channels to multiples of 8. */
+ * Liu et al., "A ConvNet for the 2020s" (2022): four stages of blocks x + scale * f (x), f a
+ * depthwise convolution, a layer norm over the channels, and two linear layers on each pixel; a
+ * layer norm and a convolution with stride 2 lie between the stages.  In training a share of the
+ * samples skips a block; the share grows from 0 in the first block to the setting in the last one.
+ * The width scales channels to multiples of 8. */
 #include "intl.h"
 #include "models.h"
 

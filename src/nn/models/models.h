@@ -61,14 +61,14 @@ DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block,
 DynoTensor *dyno_model_named_unit (DynoGraph *graph, DynoTensor *x, const char *name,
                                    const DynoModelUnit *unit);
 
-/* The end of a residual block, x + branch, where a share of the samples skips the branch in training.
- * Named "<block>.stochastic_depth" and "<block>.add". */
+/* The end of a residual block, x + branch, where a share of the samples skips the branch in
+ * training.  Named "<block>.stochastic_depth" and "<block>.add". */
 DynoTensor *dyno_model_residual (DynoGraph *graph, DynoTensor *branch, DynoTensor *x,
                                  const char *block, double share);
 
-/* Squeeze-and-excitation, (N, H, W, C) -> (N, H, W, C): x times a factor for each channel, which two
- * 1x1 convolutions compute from the channels' means.  Named like torchvision's SqueezeExcitation:
- * "<name>.fc1" and ".fc2". */
+/* Squeeze-and-excitation, (N, H, W, C) -> (N, H, W, C): x times a factor for each channel, which
+ * two 1x1 convolutions compute from the channels' means.  Named like torchvision's
+ * SqueezeExcitation: "<name>.fc1" and ".fc2". */
 typedef struct {
   guint32 squeezed; /* channels between the two convolutions */
   DynoActivation activation, factors;
@@ -116,9 +116,9 @@ DynoTensor *dyno_model_dilated_resnet50 (DynoGraph *graph, DynoTensor *x, double
 DynoTensor *dyno_model_classify_pixels (DynoGraph *graph, DynoTensor *x, guint32 n_outputs,
                                         const DynoTensor *input);
 
-/* MobileNetV3-Large up to its last convolution, as torchvision's dilated=True has it: the last blocks
- * have a sixteenth of the picture's side.  Names are "<prefix>0.0.weight".  *low: the first output
- * at an eighth of the side. */
+/* MobileNetV3-Large up to its last convolution, as torchvision's dilated=True has it: the last
+ * blocks have a sixteenth of the picture's side.  Names are "<prefix>0.0.weight".  *low: the first
+ * output at an eighth of the side. */
 DynoTensor *dyno_model_mobilenet_v3_dilated (DynoGraph *graph, DynoTensor *x, const char *prefix,
                                              double width, DynoTensor **low);
 

@@ -115,8 +115,8 @@ residual_block (Builder *b, DynoTensor *x, const char *name, guint32 channels, g
   return dyno_relu (b->graph, dyno_add (b->graph, y, identity, add), relu);
 }
 
-/* The blocks of a layer.  dilated: its stride is 1, and the taps of all blocks but the first are twice
- * as far apart as before; *dilation is updated. */
+/* The blocks of a layer.  dilated: its stride is 1, and the taps of all blocks but the first are
+ * twice as far apart as before; *dilation is updated. */
 static DynoTensor *
 residual_layer (Builder *b, DynoTensor *x, guint layer, gboolean dilated, guint32 *dilation)
 {

@@ -290,8 +290,8 @@ take_in_order (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x)
   return copy;
 }
 
-/* Add (x, positions), where the parameter has a value for each step and channel, or for each element
- * of a sample in another order of the axes */
+/* Add (x, positions), where the parameter has a value for each step and channel, or for each
+ * element of a sample in another order of the axes */
 gboolean
 dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
                        DynoImportValue *x)

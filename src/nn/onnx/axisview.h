@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A view: the axes that an ONNX value has, over the tensor (N, H, W, C) that holds the value.
  *
- * Each axis of the value is a product of parts of the tensor's axes, outermost part first: flattening
- * (N, C, H, W) to (N, C H W) gives the axes N and C H W, and the heads of an attention split C in
- * two.  Transpose and Reshape change the view and move no memory; an op that needs its input in a
- * certain form asks for the form by dyno_view_is.  Parts of extent 1 are left out, so that Squeeze
- * and Unsqueeze are a Reshape as well.
+ * Each axis of the value is a product of parts of the tensor's axes, outermost part first:
+ * flattening (N, C, H, W) to (N, C H W) gives the axes N and C H W, and the heads of an attention
+ * split C in two.  Transpose and Reshape change the view and move no memory; an op that needs its
+ * input in a certain form asks for the form by dyno_view_is.  Parts of extent 1 are left out, so
+ * that Squeeze and Unsqueeze are a Reshape as well.
  *
  * The batch of a view is the batch in the file, whatever batch the graph has: exports contain their
  * batch in the constants of their shapes, such as (24, 197, 64) for 2 samples of 12 heads.  No op

@@ -146,7 +146,8 @@ gboolean dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node
 
 /* --- windows (window.c) ----------------------------------------------------------------------- */
 
-/* A window that slides over an image, height first; over a sequence the height has a window of 1. */
+/* A window that slides over an image, height first; over a sequence the height has a window of
+ * 1. */
 typedef struct {
   guint n; /* axes in the file: 1 or 2 */
   guint32 kernel[2], stride[2], dilation[2], before[2], after[2];
@@ -226,7 +227,7 @@ void dyno_import_find_patterns (DynoImport *import);
 /* The same for random masks, after the other patterns (patterns-depth.c). */
 void dyno_import_find_depth (DynoImport *import);
 
-/* --- values in another order (materialise.c) --------------------------------------------------- */
+/* --- values in another order (materialise.c) -------------------------------------------------- */
 
 /* TRUE: axis `axis` of the value is all of its channels. */
 gboolean dyno_import_is_channels (const DynoImportValue *x, guint axis);

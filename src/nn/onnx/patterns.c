@@ -324,8 +324,8 @@ is_number (DynoMatch *m, const char *name, guint depth)
   return TRUE;
 }
 
-/* Where input i of the node is the product, or quotient, of a value and a number, adds the number to
- * the factors of the pattern; returns the name of the value. */
+/* Where input i of the node is the product, or quotient, of a value and a number, adds the number
+ * to the factors of the pattern; returns the name of the value. */
 static const char *
 take_factor (DynoMatch *m, const DynoOnnxNode *node, guint i, DynoImportPattern *pattern)
 {

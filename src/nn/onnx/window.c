@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The windows of Conv, ConvTranspose, MaxPool and AveragePool: sizes, strides, dilations and pads of
- * each axis. */
+/* The windows of Conv, ConvTranspose, MaxPool and AveragePool: sizes, strides, dilations and pads
+ * of each axis. */
 #include "import-private.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* affine: y = factor * x + offset with two numbers that are not trained, (N, H, W, C) both.  Input x;
- * output y.
- * affine_backward: dx (+)= factor * dy.  Input dy; output dx, which is dy's memory where no other node
- * reads dy. */
+/* affine: y = factor * x + offset with two numbers that are not trained, (N, H, W, C) both.  Input
+ * x; output y.
+ * affine_backward: dx (+)= factor * dy.  Input dy; output dx, which is dy's memory where no other
+ * node reads dy. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include "ops.h"

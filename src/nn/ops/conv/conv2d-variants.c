@@ -426,8 +426,8 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
   return pass == DYNO_CONV2D_DGRAD && shape->fused.norm ? settle_norm (variants, n) : n;
 }
 
-/* Sets a check to TRUE where a product of the pass is not whole tiles along that side.  LANES always
- * checks: a kernel serves all sizes, and a check costs nothing beside a load. */
+/* Sets a check to TRUE where a product of the pass is not whole tiles along that side.  LANES
+ * always checks: a kernel serves all sizes, and a check costs nothing beside a load. */
 static void
 needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
               const Product *product, gboolean *check_m, gboolean *check_n, gboolean *check_k)

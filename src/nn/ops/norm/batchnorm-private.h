@@ -13,8 +13,8 @@
  * In an evaluation graph, and where weight and bias are frozen, there is only the second node, and
  * it reads the running mean and variance.
  *
- * The rewrites of fusions/ change these nodes in place: a residual, an activation and max pooling are
- * added to batch_norm, the table to batch_norm_stats. */
+ * The rewrites of fusions/ change these nodes in place: a residual, an activation and max pooling
+ * are added to batch_norm, the table to batch_norm_stats. */
 #pragma once
 #include "lowering.h"
 #include "modes.h"
