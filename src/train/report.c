@@ -85,7 +85,7 @@ dyno_run_report_metrics (DynoRun *run)
   dyno_session_emit (run->session, event);
 }
 
-/* --- the folder --------------------------------------------------------------------------------- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
 gboolean
 dyno_run_open_folder (DynoRun *run, GError **error)
@@ -392,7 +392,7 @@ dyno_run_find_whole (const DynoRun *run)
                                     run->position.step);
 }
 
-/* --- steps and epochs --------------------------------------------------------------------------- */
+/* --- steps and epochs ------------------------------------------------------------------------- */
 
 static guint64
 all_programs_bytes (DynoRun *run)
