@@ -30,8 +30,8 @@ typedef struct {
 /* Parses "metric=value".  FALSE: the text has another form, no loss measures the metric, or the
  * metric cannot have the value.  The other members of the goal are set to no limit. */
 gboolean dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **error);
-/* "accuracy 90 %", "loss 0.25": a value of the metric, with the translated title where there is one.
- * g_free. */
+/* "accuracy 90 %", "loss 0.25": a value of the metric, with the translated title where there is
+ * one.  g_free. */
 char *dyno_learning_describe (const DynoLearning *learning, double value);
 /* TRUE: a is better than b; any number is better than NaN. */
 gboolean dyno_learning_is_better (const DynoLearning *learning, double a, double b);
