@@ -13,7 +13,7 @@
 #define MEAN_SUFFIX    ".running_mean"
 #define TRACKED_SUFFIX ".num_batches_tracked"
 
-/* --- names in the file ------------------------------------------------------------------------- */
+/* --- names in the file ------------------------------------------------------------------------ */
 
 /* The prefix of the names of a backbone's parameters in a model of pixels (ours), and in a file of
  * the backbone's own network or of the backbone only (theirs), which follows the prefix of all
@@ -384,7 +384,7 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
   return TRUE;
 }
 
-/* --- rows of the last layer --------------------------------------------------------------------- */
+/* --- rows of the last layer ------------------------------------------------------------------- */
 
 guint64
 dyno_weights_count_outputs (DynoGraph *graph, DynoSafetensors *file)
