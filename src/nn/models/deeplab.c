@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* DeepLabV3 with a dilated ResNet-50: a class for each pixel.
  * Chen et al., "Rethinking Atrous Convolution for Semantic Image Segmentation" (2017), as
- * torchvision has it, with its names.  Its auxiliary classifier, which only adds a loss in training,
- * is not built: tensors "aux_classifier.*" of a weights file are left unused. */
+ * torchvision has it, with its names.  Its auxiliary classifier, which only adds a loss in
+ * training, is not built: tensors "aux_classifier.*" of a weights file are left unused. */
 #include "intl.h"
 #include "models.h"
 

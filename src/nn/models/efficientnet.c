@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* EfficientNet-B0 and EfficientNetV2-S with torchvision's names.
  * Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks" (2019),
- * and "EfficientNetV2: Smaller Models and Faster Training" (2021), whose first stages have one dense
- * convolution in place of the expansion and the depthwise convolution.
+ * and "EfficientNetV2: Smaller Models and Faster Training" (2021), whose first stages have one
+ * dense convolution in place of the expansion and the depthwise convolution.
  * The width scales channels to multiples of 8.  In training a share of the samples, which grows
  * with the index of the block, skips the blocks of V2; blocks of B0, which torchvision skips with
  * up to 0.2, always run.  The classifier has the start values of PyTorch's linear layers. */
