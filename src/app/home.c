@@ -98,7 +98,7 @@ new_row (GtkWidget *list, const char *title, const char *subtitle)
   return row;
 }
 
-/* A run that did not end well gets a warning's look. */
+/* Puts an icon before the row of a run that did not end well. */
 static void
 add_sign (GtkWidget *row, const char *icon_name, const char *class)
 {

@@ -192,7 +192,7 @@ choice_changed (GtkComboBox *combo, DynoDevicePage *self)
   watch_shown (self);
 }
 
-/* Ends watches that began before the devices were known, since they are of no device. */
+/* Lists the devices; until the user chooses one, the setup's device is shown. */
 static void
 list_devices (DynoDevicePage *self)
 {
@@ -278,7 +278,7 @@ add_plot (DynoDevicePage *self, guint plot)
 
 /* --- the widgets ------------------------------------------------------------------------------ */
 
-/* Series live as long as the views, which are destroyed before. */
+/* The views, which borrow the series of the watches, are destroyed before. */
 static void
 dyno_device_page_finalize (GObject *object)
 {

@@ -126,8 +126,7 @@ make_notes (DynoGraph *graph)
   return scrolled;
 }
 
-/* "21 layers, batch of 32: 391,466 parameters, 89.2 MFLOP forward per sample, 24.3 MiB of
- * outputs" */
+/* "A batch of 32: 391,466 parameters, 2.9 GFLOP forward, 24.3 MiB if all outputs were kept. ..." */
 static GtkWidget *
 make_totals (const GArray *layers)
 {

@@ -263,7 +263,7 @@ dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *e)
 
 /* --- a sample --------------------------------------------------------------------------------- */
 
-/* The first values, one per line: "yaw 12.3, predicted 10.1". */
+/* The first true values, one per line: "yaw 12.3". */
 static char *
 describe_values (const DynoEvaluation *e, const DynoScored *one)
 {

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 void dyno_evaluate_figures_show (GtkWidget *flow, const DynoEvaluation *evaluation);
 /* Gives the table its columns, which sort, and its rows. */
 void dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *evaluation);
-/* The true class or values of a sample, and the predicted ones, for the label of its picture;
- * g_free. */
+/* The label of a sample's picture: the true class, the predicted one if it differs, and its
+ * probability; or the first true values and the squared error.  g_free. */
 char *dyno_evaluate_describe_sample (const DynoEvaluation *evaluation, const DynoScored *one);
 
 G_END_DECLS

@@ -97,7 +97,7 @@ describe_value (const DynoAccuracyResult *r, guint trial)
       ngettext ("%s after %u epoch", "%s after %u epochs", epochs), value, epochs));
 }
 
-/* All searched parameters with their values. */
+/* The first searched parameters, four at most, with the values of the user's settings. */
 static char *
 describe_own (const DynoParamSpace *space)
 {
