@@ -87,7 +87,7 @@ amount_of_flops (double per_s)
   return per_s < 1e11 ? amount (per_s / 1e9, "GFLOP/s") : amount (per_s / 1e12, "TFLOP/s");
 }
 
-/* "2,940 samples/s, 0.72 s an epoch of 1,843 samples". */
+/* "2,940 samples/s, and 0.72 s an epoch of 1,843 samples". */
 static char *
 describe_epoch (const DynoQuickEpoch *epoch, guint n)
 {

@@ -308,8 +308,8 @@ on_event (Run *run, DynoEvent *event)
     }
 }
 
-/* Turns a signal into a request to stop, unless mpirun sends it because another rank was lost: the
- * session detects this itself. */
+/* Turns a signal into a request to stop.  This is not reported where mpirun sends the signal
+ * because another rank was lost: the session detects and reports the loss. */
 static void
 take_signal (Run *run)
 {

@@ -102,7 +102,8 @@ name_verdict (DynoAccuracyVerdict verdict)
   return names[verdict];
 }
 
-/* Adds the trials of the final; gain: null with fewer than two seeds. */
+/* Adds a trial of the final.  gain: null without a common seed with the job's own settings; low and
+ * high: null with fewer than two. */
 static void
 print_contender (DynoJson *json, const DynoAccuracyContender *c, gboolean own)
 {
