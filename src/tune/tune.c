@@ -366,7 +366,7 @@ get_preset_use (const DynoTune *tune)
                           .device = &tune->device };
 }
 
-/* Applies the preset to the job's settings; the memory budget stays the job's. */
+/* Applies the preset to a copy of the job's settings; the memory budget stays the job's. */
 static void
 read_preset (DynoTune *tune)
 {

@@ -89,7 +89,7 @@ is_unsteady (const DynoArm *best)
   return best->proofs->len < 2 || high > UNSTEADY * low;
 }
 
-/* Measures a trial; NULL: there was no time for it, or it failed. */
+/* Measures a trial; NULL: the search was stopped, there was no time for it, or it failed. */
 static DynoEstimate *
 take_trial (DynoSearch *search, const DynoSettings *settings, double end_s)
 {

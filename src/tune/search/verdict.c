@@ -442,7 +442,7 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, "%s", r->lr_advice);
 }
 
-/* A time that is too short to matter is rounded. */
+/* A time below a millisecond is not stated exactly, since it does not matter. */
 static char *
 describe_end (double seconds)
 {
