@@ -407,7 +407,8 @@ check (DynoDatabase *db)
   return code == SQLITE_OK && g_strcmp0 (answer, "ok") != 0 ? SQLITE_CORRUPT : code;
 }
 
-/* Opens the file if it is intact and of this version; else returns an SQLite code. */
+/* Opens the file if it is intact: an older version is migrated, a newer one is only read.  Else
+ * returns an SQLite code. */
 static int
 connect_to (DynoDatabase *db)
 {
