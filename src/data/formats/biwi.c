@@ -144,7 +144,8 @@ multiply (const double *matrix, const double *vector, double *product)
         matrix[3 * i] * vector[0] + matrix[3 * i + 1] * vector[1] + matrix[3 * i + 2] * vector[2];
 }
 
-/* FALSE: the head is not in front of the camera. */
+/* FALSE: the head is not in front of the camera, or the box is too small, too large or far outside
+ * the image. */
 static gboolean
 project (const Camera *camera, const double *place, DynoImageBox *box)
 {

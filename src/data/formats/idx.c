@@ -140,7 +140,8 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   return TRUE;
 }
 
-/* The images files of a folder, the test part (t10k-, test-) last. */
+/* The names of the files of images in a folder; *test: a name with t10k or test.  NULL: there is no
+ * such file. */
 static void
 find_images (const char *folder, char **train, char **test)
 {

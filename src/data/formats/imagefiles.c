@@ -72,8 +72,8 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* The names in a folder except those that begin with a dot; NULL: the folder cannot be read, for
- * *reason. */
+/* The names in a folder except those that begin with a dot or that systems leave behind; NULL: the
+ * folder cannot be read, for *reason, or was listed before (*reason NULL). */
 static GPtrArray *
 list_folder (Walk *walk, const char *path, const char **reason)
 {

@@ -260,7 +260,7 @@ part_of (const Columns *columns, guint row)
                            : DYNO_PART_NONE;
 }
 
-/* NULL: the row was taken. */
+/* NULL: the row was taken, or belongs to the part that is dropped. */
 static const char *
 take_row (PixelRows *rows, const Columns *columns, guint row, DynoPart dropped,
           DynoLabelTable *labels)

@@ -331,8 +331,8 @@ dyno_mask_list_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, 
   return TRUE;
 }
 
-/* The bytes of the image file in the fetched bytes.  Where the mask is a file too, the fetched
- * bytes end with this number. */
+/* The number of fetched bytes that are the image file.  Where the mask is a file too, this number
+ * is stored at the end of the fetched bytes. */
 static gsize
 find_image_bytes (const DynoImageList *list, const GByteArray *scratch, gsize fetched)
 {

@@ -242,7 +242,8 @@ white_of (const DynoMaskFacts *facts)
   return facts->palette || facts->bits == 1 ? 0 : (1u << facts->bits) - 1;
 }
 
-/* TRUE where each mask has only 0 and its white, and some mask has the white. */
+/* TRUE where each mask has only 0 and its white (1 where it has no white), and some mask has the
+ * white. */
 static gboolean
 are_binary (const Decision *d)
 {

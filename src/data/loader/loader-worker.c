@@ -303,8 +303,8 @@ decode_fetched (Work *work, guint64 index, gpointer const *fields, gsize fetched
                                       work->scratch->bytes, fetched, error);
 }
 
-/* Decodes the sample at a place in the slot; its bytes were read before.  After DECODED the writing
- * still has to be ended. */
+/* Reads the bytes of the sample at a place of indices, then decodes it into the slot.  After
+ * DECODED the writing still has to be ended. */
 static Outcome
 decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
@@ -322,7 +322,8 @@ decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **erro
   return FAILED;
 }
 
-/* Decodes the sample at a place in the worker's own memory. */
+/* Decodes the sample at a place of indices into the worker's own memory, or takes it from the
+ * cache. */
 static Outcome
 decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
