@@ -429,7 +429,7 @@ fill_tensor (Tuner *t, const Trial *trial, const DynoTensor *tensor, GError **er
                             error);
 }
 
-/* Fills each tensor that the dispatches read or add to, once. */
+/* Fills each tensor that the dispatches read or write, once. */
 static gboolean
 fill_inputs (Tuner *t, const Trial *trial, GError **error)
 {

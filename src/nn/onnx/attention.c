@@ -55,7 +55,8 @@ refuse_attention (DynoImport *import, const DynoOnnxNode *node, const DynoImport
                              queries, keys, values);
 }
 
-/* The factor of the scores; 0: one of its factors is not a number, and the node was refused. */
+/* The factor of the scores; 0: one of its factors is not a positive number, and the node was
+ * refused. */
 static double
 find_scale (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern)
 {
