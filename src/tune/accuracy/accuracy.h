@@ -118,7 +118,7 @@ guint dyno_accuracy_result_find_rung (const DynoAccuracyResult *result, const Dy
 guint dyno_accuracy_result_list_important (const DynoAccuracyResult *result, guint *params);
 /* "92.10 %", "0.2513".  g_free. */
 char *dyno_accuracy_format (const DynoMetricInfo *metric, double value);
-/* "1.8 points" for a fraction, "0.02" for other metrics.  g_free. */
+/* "1.80 points" for a fraction, "0.02" for other metrics.  g_free. */
 char *dyno_accuracy_format_difference (const DynoMetricInfo *metric, double difference);
 
 /* Callbacks before and after each run; either may be NULL. */

@@ -69,9 +69,9 @@ typedef struct {
 void dyno_preset_free (DynoPreset *preset);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPreset, dyno_preset_free)
 
-/* All presets, "this-gpu" first when device is given, then the built-in order, then users'.  Broken
- * user files are left out with a g_warning.  The elements are DynoPreset and are freed by the
- * array. */
+/* All presets: "this-gpu" first when device is given, then the built-in ones in their order, those
+ * of the system's folders, and the user's own.  Broken files are left out with a g_warning.  The
+ * elements are DynoPreset and are freed by the array. */
 GPtrArray *dyno_preset_list (const DynoDeviceInfo *device);
 /* Finds a preset by id or reads it from the path of a file.  device is only needed for "this-gpu".
  * Errors: PRESET. */
@@ -106,16 +106,17 @@ const char *dyno_preset_warn_of_amp (const DynoDeviceInfo *device);
  * the card itself. */
 void dyno_preset_apply (const DynoPreset *preset, const DynoPresetUse *use, DynoSettings *settings);
 
-/* The source of the batch of dyno_preset_apply, for people: "batch 64: row biwi, ...".  g_free;
- * NULL: the preset has no row for the job. */
+/* The source of the batch of dyno_preset_apply, for people: "Batch 64 comes from ...'s row for biwi
+ * ...".  g_free; NULL: the preset has no row for the job. */
 char *dyno_preset_describe_batch (const DynoPreset *preset, const DynoPresetUse *use);
 /* "biwi, 224x224".  g_free. */
 char *dyno_preset_describe_row (const DynoPresetRow *row);
-/* "prefetch, pinned": keys of the [preset] that are Dyno's own; NULL: there are none.  g_free. */
+/* The values of the [preset] that are Dyno's own, by their settings' titles, or by their keys where
+ * they are no settings: "Prefetch, vram"; NULL: there are none.  g_free. */
 char *dyno_preset_describe_derived (const DynoPreset *preset);
 
-/* The effect of a preset of another card on this device, in words: "Emulates 12 GB ...".  g_free;
- * NULL: the device is the preset's card. */
+/* The effect of a preset of another card on this device, in words: "Emulates the 11.2 GB ...", or
+ * that this device has less memory.  g_free; NULL: the device is the preset's card. */
 char *dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device);
 
 /* Notes on a job with these settings, made with the preset, a sentence each: the source of its
