@@ -71,7 +71,7 @@ guint dyno_pipe_get_pending (DynoPipe *pipe);
 /* Total time in microseconds that exchanges took after the backward pass; 0 without an exchange. */
 gint64 dyno_pipe_get_exposed (DynoPipe *pipe);
 
-/* Waits for the oldest submission.  Errors: DEVICE_LOST, TIMEOUT. */
+/* Waits for the oldest submission.  Errors: DEVICE_LOST, TIMEOUT; those of dyno_pipe_settle. */
 gboolean dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error);
 
 G_END_DECLS
