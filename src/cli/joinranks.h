@@ -23,8 +23,8 @@ void dyno_ranks_choose_speaker (const DynoComm *comm);
  * device's type.  Element type guint.  Errors: G_OPTION_ERROR, those of dyno_device_list. */
 GArray *dyno_ranks_parse_devices (const char *list, GError **error);
 
-/* Chooses the device of this rank among `devices` (NULL: among all), by the rank's index on its
- * host.  Warns where ranks share a device.  Errors: those of dyno_device_list. */
+/* Chooses the device of this rank among `devices` (NULL: those that "all" selects), by the rank's
+ * index on its host.  Warns where ranks share a device.  Errors: those of dyno_device_list. */
 gboolean dyno_ranks_choose_device (const DynoComm *comm, const GArray *devices, int *device,
                                    GError **error);
 

@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Prints one line for the event of a ceiling, a trial, a preparation or the best; nothing for
- * others. */
+/* Prints one line for the event of a ceiling, a trial, a preparation, a note or the best; nothing
+ * for others. */
 void dyno_tune_print_json (const DynoTuneEvent *event);
 
 G_END_DECLS
