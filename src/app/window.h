@@ -11,7 +11,7 @@ G_DECLARE_FINAL_TYPE (DynoWindow, dyno_window, DYNO, WINDOW, GtkApplicationWindo
 
 /* location: a data set or settings file to open, or NULL for the last one. */
 GtkWidget *dyno_window_new (GtkApplication *application, DynoState *state, const char *location);
-/* a settings file by its ending, else a data set */
+/* path: a network or a settings file by its ending, else a data set. */
 void dyno_window_open (DynoWindow *self, const char *path);
 /* Activates one of the window's actions without parameter, as soon as it is enabled. */
 void dyno_window_activate_action (DynoWindow *self, const char *name);

@@ -21,7 +21,7 @@ typedef struct _DynoSetupHistory DynoSetupHistory;
 
 DynoSetupHistory *dyno_setup_history_new (void);
 void dyno_setup_history_free (DynoSetupHistory *self);
-/* To be called before a change.  Takes the state.  key: the setting that changes; NULL: several
+/* Adds the state before a change, and takes it.  key: the setting that changes; NULL: several
  * change. */
 void dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key);
 /* Returns the previous (undo TRUE) or next state, owned by the caller; takes now, which becomes the
