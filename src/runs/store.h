@@ -123,7 +123,7 @@ gboolean dyno_store_put_run (DynoStore *store, DynoStoredRun *run, const DynoEpo
 /* Records that the folder holds only the files of this run: other runs with this folder lose it. */
 gboolean dyno_store_claim_folder (DynoStore *store, const DynoStoredRun *run, GError **error);
 
-/* The keys in which two runs' settings differ, in the order of the table.  g_free the array. */
+/* The settings in which two runs differ, in the order of the table.  g_free the array. */
 const DynoSettingInfo **dyno_store_compare_settings (const DynoSettings *a, const DynoSettings *b,
                                                      guint *n);
 
