@@ -103,8 +103,8 @@ typedef struct {
  * second. */
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
-/* Opens DATA: a path (folder of images, IDX images file or its folder, CIFAR file or its folder,
- * X.npy or its folder, an .npz, a folder of images and masks, COCO annotations or their folder),
+/* Opens DATA: a path of one of the formats in dyno_dataset_classes (such as a folder of images, a
+ * list of files, an archive, arrays or COCO annotations),
  * "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]",
  * "builtin:masks[?size=64&samples=2000&classes=4&seed=1]",
  * "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]",
