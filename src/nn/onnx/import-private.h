@@ -218,7 +218,7 @@ gboolean dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node,
                              const DynoImportPattern *pattern, DynoImportValue *x);
 /* A Concat whose first input is a parameter. */
 gboolean dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node);
-/* x and positions, input `parameter` of an Add. */
+/* An Add of x and of positions, which are its input `parameter`. */
 gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
                                 DynoImportValue *x);
 

@@ -70,7 +70,8 @@ void dyno_build_set_memory (DynoBuild *build, DynoMemory *memory);
 gboolean dyno_build_record (DynoBuild *build, DynoDevice *device, guint kinds,
                             GCancellable *cancellable, GError **error);
 
-/* Owned by the build; NULL before the step that makes it. */
+/* Owned by the build, except for the graph of dyno_build_new_graph; NULL before the step that makes
+ * it. */
 DynoGraph *dyno_build_get_graph (DynoBuild *build);
 DynoLowering *dyno_build_get_lowering (DynoBuild *build);
 const DynoPlan *dyno_build_get_plan (DynoBuild *build);

@@ -114,7 +114,7 @@ DynoMemory *dyno_program_get_memory (DynoProgram *program);
 DynoDevice *dyno_program_get_device (DynoProgram *program);
 
 /* The number of barriers in the command list of a kind; and the number in a slot's commands, which
- * is larger by two around each submit and two for the copies of the step's input and output. */
+ * is larger by two for each submit and by two for the copies of the step's input and output. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
 guint dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot);
 /* The number of submits of one step: 1, or more where the driver of a slow card would reset a
