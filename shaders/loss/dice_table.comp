@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* One workgroup per class.  I is the sum over the batch of the class's softmax at the pixels whose
- * target is the class; U is the sum of its softmax at all pixels plus the number of pixels with
- * this target.  The table has (2 I / U^2, 2 / U, 1 - 2 I / U, 0) / C, from which pixel_rows.comp
- * takes loss and gradient; zeros for a class without a target. */
+ * target is the class; U is the sum of its softmax at all pixels whose target is a class, plus the
+ * number of pixels with this target.  The table has (2 I / U^2, 2 / U, 1 - 2 I / U, 0) / C, from
+ * which pixel_rows.comp takes loss and gradient; zeros for a class without a target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

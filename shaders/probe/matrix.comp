@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c = a b + c, one tile of 16 x 16 per workgroup of one subgroup.  The kernel is compiled to find
- * out which matrix extensions the shader compiler supports.  Without a matrix macro it is an empty
- * kernel. */
+/* c = (a b + c) * scale, one tile of 16 x 16 per workgroup of one subgroup.  The kernel is compiled
+ * to find out which matrix extensions the shader compiler supports.  Without a matrix macro it is
+ * an empty kernel. */
 #include "types.glsl"
 #include "matrix.glsl"
 #include "probe.h"

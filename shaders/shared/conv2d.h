@@ -21,7 +21,8 @@
 #define DYNO_CONV2D_PAD_W      12
 #define DYNO_CONV2D_ACCUMULATE 13 /* 1: the target is added to; 0: it is overwritten */
 #define DYNO_CONV2D_HAS_BIAS   14 /* forward */
-/* length of the K axis that a split sums up, a multiple of the K tile; wgrad: pixels of y */
+/* length of the K axis that a split sums up, a multiple of the K tile; wgrad: pixels of y
+ * (first_wgrad and strip_wgrad: tiles) */
 #define DYNO_CONV2D_K_SPLIT    15
 /* tiles of the product per z; the grid's x and y may be larger */
 #define DYNO_CONV2D_TILES      16

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the ops that go over elements: activations, add, affine, dropout. */
+/* Push constants of the ops that go over elements, such as activations, add, affine and dropout. */
 #ifndef DYNO_SHARED_ELEMENTWISE_PUSH_H
 #define DYNO_SHARED_ELEMENTWISE_PUSH_H
 #include "compat.h"

@@ -21,7 +21,7 @@
 #define DYNO_FLIP_TARGETS_COUNT      0 /* values */
 #define DYNO_FLIP_TARGETS_PER_SAMPLE 1
 #define DYNO_FLIP_TARGETS_C          2
-#define DYNO_FLIP_TARGETS_NEGATED    3 /* a bit per value of a sample */
+#define DYNO_FLIP_TARGETS_NEGATED    3 /* bit c: channel c is negated */
 #define DYNO_FLIP_TARGETS_FLIP       4 /* probability */
 
 DYNO_STRUCT (DynoLossRowsPush) {

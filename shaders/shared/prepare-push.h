@@ -4,8 +4,8 @@
 #define DYNO_SHARED_PREPARE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: for the kernels that read pixels (apply, grey) */
-#define DYNO_PREPARE_COUNT         0 /* apply: 16-byte accesses in x; grey: samples */
+/* constant_id of each: for the kernels that read pixels (apply, grey, mask) */
+#define DYNO_PREPARE_COUNT         0 /* apply: 16-byte accesses in x; grey: samples; mask: pixels */
 #define DYNO_PREPARE_CVECS         1 /* accesses in a pixel */
 #define DYNO_PREPARE_H             2
 #define DYNO_PREPARE_W             3

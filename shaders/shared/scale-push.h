@@ -19,7 +19,7 @@ DYNO_STRUCT (DynoScalePush) {
   uint64_t s;
   uint64_t dy;
   uint64_t dx;
-  uint64_t ds; /* with PARTIALS fp32 [split][N][C] */
+  uint64_t ds; /* with DYNO_STORE_ID_PARTS fp32 [split][N][C] */
 };
 DYNO_STRUCT_SIZE (DynoScalePush, 40)
 #endif

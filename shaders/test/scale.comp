@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c[i] = OP (a[i], b[i]) * scale + K0 + K1 for i < count, for the tests of the gpu layer.
- * OP by macro (ADD or MULTIPLY); K0 (int) and K1 (float) are constants 0 and 1. */
+/* c[i] = (a[i] OP b[i]) * scale + K0 + K1 for i < count, for the tests of the gpu layer.  The macro
+ * OP is + or *; K0 (int) and K1 (float) are constants 0 and 1. */
 #include "types.glsl"
 #include "probe.h"
 
