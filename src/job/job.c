@@ -274,9 +274,9 @@ check_class_weights (const DynoSettings *s, const DynoDatasetInfo *info, gboolea
   return weights != NULL;
 }
 
-/* The focal loss is defined for one class a sample or pixel. */
+/* The focal loss is defined for one class a sample or pixel, and for labels that are 0 or 1. */
 static gboolean
-check_focal (const DynoSettings *s, GError **error)
+check_focal (const DynoSettings *s, gboolean labels, GError **error)
 {
   const char *other = s->label_smoothing > 0  ? "label_smoothing"
                       : s->augment_mixup > 0  ? "augment.mixup"
@@ -285,8 +285,11 @@ check_focal (const DynoSettings *s, GError **error)
 
   return !(s->loss_focal > 0) || !other
          || dyno_train_refuse_data (error,
-                                    "loss.focal needs one class per sample, and %s gives each "
-                                    "sample several; set one of them to 0",
+                                    labels
+                                        ? "loss.focal needs labels that are 0 or 1, and %s moves "
+                                          "them; set one of the two settings to 0"
+                                        : "loss.focal needs one class per sample, and %s gives "
+                                          "each sample several; set one of them to 0",
                                     other);
 }
 
@@ -350,7 +353,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
   if (!check_class_weights (s, info, training, error)
-      || (classes && training && !check_focal (s, error)))
+      || (classes && training && !check_focal (s, labels, error)))
     return FALSE;
   if (training && !dyno_augment_get (job, info, &params->schema, &params->augmentation, error))
     return FALSE;

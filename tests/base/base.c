@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "cores.h"
 #include "csvcell.h"
+#include "csvlines.h"
 #include "file.h"
 #include "hash.h"
 #include "median.h"
@@ -566,6 +567,22 @@ test_one_thread_is_nice (void)
   g_assert_cmpint (getpriority (PRIO_PROCESS, 0), ==, before);
 }
 
+/* A file that cannot be read is not reported as one that cannot be written. */
+static void
+test_csv_read_fails (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-base-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "none.csv", NULL);
+  g_autoptr (GError) missing = NULL, no_file = NULL;
+
+  g_assert_null (dyno_csv_read (path, 100, &missing));
+  g_assert_error (missing, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO);
+  g_assert_true (g_str_has_prefix (missing->message, "Cannot read “"));
+  g_assert_null (dyno_csv_read (folder, 1000000, &no_file));
+  g_assert_error (no_file, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -586,6 +603,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
   g_test_add_func ("/base/text/nearest-takes-few-edits", test_text_nearest);
   g_test_add_func ("/base/csv/no-text-is-a-formula", test_csv_cells);
+  g_test_add_func ("/base/csv/read-fails", test_csv_read_fails);
   g_test_add_func ("/base/median/is-the-middle", test_median);
   g_test_add_func ("/base/amount/bytes-have-three-digits", test_amount_bytes);
   g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);

@@ -137,6 +137,8 @@ class Labels(Case):
         for setting in 'loss.class_weights=balanced', 'label_smoothing=0.1', 'augment.mixup=0.5', 'loss.focal=2':
             loss = self.epochs(self.train('--epochs', '1', '--no-out', '--set', setting))[-1]['train_loss']
             self.assertTrue(math.isfinite(loss) and loss != plain, setting)
+        out = self.run_it('train', '--data', self.data, *SETTINGS, '--no-out', '--set', 'loss.focal=2', '--set', 'label_smoothing=0.1', expect=3)
+        self.assertIn('labels that are 0 or 1', out.stderr.decode())
         for setting, code, words in (('data.balance=sampling', 3, 'loss.class_weights to balanced'), ('best_metric=accuracy', 2, 'mean_average_precision')):
             out = self.run_it('train', '--data', self.data, *SETTINGS, '--no-out', '--set', setting, expect=code)
             self.assertIn(words, out.stderr.decode())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""maskranks.py DYNOCTL: several processes train on masks with the same result as one process that
-accumulates gradients.  The ranks' masks have very different numbers of counted pixels, and their
-classes different weights."""
+"""maskranks.py DYNOCTL: several processes train on masks, and on samples with several labels, with
+the same result as one process that accumulates gradients.  The ranks' masks have very different
+numbers of counted pixels, and their classes different weights."""
 import os, random
 from severalranks import *
+import labels
 from masks import png
 
 SIZE, SAMPLES, IGNORED = 16, 22, 255
@@ -68,7 +69,28 @@ def validates_alike():
         check(f'{n} ranks have its loss of the validation', near(expected.get('val_loss'), told.get('val_loss'), 1e-5), f'{expected}\n{told}')
 
 
+def labels_alike():
+    """The figures need the predictions of all ranks, of which the last ones have fewer or none."""
+    labels.write_data(f'{folder}/labels')
+    job = ['train', '--data', 'labels/flags.csv', *labels.SETTINGS, '--seed', '3', '--json', '--epochs', '2', '--no-out']
+    one = run([dynoctl, *job, '--set', 'batch_size=4', '--set', 'accumulate=2'])
+    two = run(ranks(2, *job, '--set', 'batch_size=4'))
+    expected, got = last_epoch(one[1]), last_epoch(two[1])
+    check('2 ranks have the losses of one process on labels',
+          all(near(expected.get(name), got.get(name), 1e-4) for name in ('train_loss', 'val_loss')), f'{expected}\n{got}\n{one[2]}{two[2]}')
+    check('the predictions differ from the truth', 0.2 < (expected.get('val_mean_average_precision') or 0) < 1, expected)
+    still = [*job, '--set', 'lr=0', '--set', 'data.val_split=0.6']
+    expected = last_epoch(run([dynoctl, *still])[1])
+    for n, batch in (2, 3), (3, 8):
+        several = run(ranks(n, *still, '--set', f'batch_size={batch}'))
+        got = last_epoch(several[1])
+        check(f'{n} ranks have the figures of one process on labels',
+              all(near(expected.get(name), got.get(name), 1e-6) for name in ('val_mean_average_precision', 'val_f1_micro', 'val_exact_match')),
+              f'{expected}\n{got}\n{several[2]}')
+
+
 write_data()
 trains_alike()
 validates_alike()
+labels_alike()
 finish()

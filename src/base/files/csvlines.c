@@ -107,7 +107,11 @@ dyno_csv_read (const char *path, gsize most_bytes, GError **error)
 
   if (!found || (text && !read_all (fd, text, (gsize) facts.st_size)))
     {
-      dyno_file_set_error (error, errno, path);
+      int code = errno;
+      g_autofree char *shown = g_filename_display_name (path);
+
+      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO, "Cannot read “%s”: %s", shown,
+                   g_strerror (code));
       g_clear_pointer (&text, g_free);
     }
   else if (!fits)

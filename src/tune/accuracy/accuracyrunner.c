@@ -292,7 +292,8 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
   int index;
 
   dyno_job_count_parts (job, info, &n_train, &n_validation);
-  if (info->n_classes > 0 && count_used_classes (info) < 2)
+  if (info->n_classes > 0 && dyno_schema_count_labels (&info->schema) == 0
+      && count_used_classes (info) < 2)
     return dyno_train_refuse_data (error,
                                    _ ("“%s” has samples of one class only, so that no settings can "
                                       "be better than others: add samples of another class"),
