@@ -416,7 +416,8 @@ static gboolean
 optimises (const DynoShaderCompiler *compiler, const char *shader)
 {
   return compiler->optimise == DYNO_OPTIMISE_ALL
-         || (compiler->optimise == DYNO_OPTIMISE_RECURRENT && g_str_has_prefix (shader, "lstm/"));
+         || (compiler->optimise == DYNO_OPTIMISE_RECURRENT
+             && (g_str_has_prefix (shader, "lstm/") || g_str_has_prefix (shader, "gru/")));
 }
 
 GBytes *

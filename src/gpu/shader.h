@@ -12,7 +12,7 @@ typedef struct _DynoShaderCompiler DynoShaderCompiler;
  * compilation. */
 typedef enum {
   DYNO_OPTIMISE_NOTHING,
-  DYNO_OPTIMISE_RECURRENT, /* only shaders/lstm */
+  DYNO_OPTIMISE_RECURRENT, /* only shaders/lstm and shaders/gru */
   DYNO_OPTIMISE_ALL,
 } DynoOptimise;
 

@@ -151,10 +151,10 @@ add_lstm (Harness *h, const Case *c, const double *values, DynoTensor **x)
       c->lengths ? harness_raw (h, "lengths", DYNO_DTYPE_I32, c->n, 1, 1, 1, c->lengths) : NULL;
   *x = harness_input (h, "x", c->n, 1, c->t, c->in, values);
   return dyno_lstm (harness_graph (h), *x, "lstm",
-                    &(DynoLstmParams){ .hidden = c->hidden,
-                                       .layers = c->layers,
-                                       .bidirectional = c->both,
-                                       .sequence = { counts, c->stride } });
+                    &(DynoRecurrentParams){ .hidden = c->hidden,
+                                            .layers = c->layers,
+                                            .bidirectional = c->both,
+                                            .sequence = { counts, c->stride } });
 }
 
 static void
@@ -272,7 +272,7 @@ test_frozen_input (void)
       .training = TRUE, .batch = c->n, .freeze = "lstm.weight_ih_l0,lstm.bias_ih_l0" });
   DynoTensor *tx = harness_input (h, "x", c->n, 1, c->t, c->in, x), *y;
   tx->needs_gradient = FALSE;
-  y = dyno_lstm (harness_graph (h), tx, "lstm", &(DynoLstmParams){ .hidden = c->hidden });
+  y = dyno_lstm (harness_graph (h), tx, "lstm", &(DynoRecurrentParams){ .hidden = c->hidden });
   model_init (&m, c, x);
   set_parameters (h, &m.parts[0]);
   harness_set_gradient (h, y, dy);
@@ -304,6 +304,45 @@ test_evaluates (void)
     }
 }
 
+/* A layer without biases has the outputs of one whose biases are 0, and no such parameters. */
+static void
+test_without_biases (void)
+{
+  static const DynoRecurrentNames bare = { "w", "u", NULL, NULL }, whole = { "w", "u", "b", "d" };
+  const guint32 n = 2, t = 3, in = 6, hidden = 6, rows = 4 * hidden;
+  gsize nx = (gsize) n * t * in, ny = (gsize) n * t * hidden;
+  g_autofree double *x = harness_random (1, nx, 1), *dy = harness_random (2, ny, 1),
+                    *w = harness_random (3, (gsize) rows * in, 0.5),
+                    *u = harness_random (4, (gsize) rows * hidden, 0.5),
+                    *zeros = g_new0 (double, rows), *y_first = NULL, *dx_first = NULL;
+  for (guint biases = 0; biases < 2; biases++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = n });
+      DynoTensor *tx = harness_input (h, "x", n, 1, t, in, x),
+                 *y = dyno_lstm_layer (harness_graph (h), tx, "lstm",
+                                       &(DynoRecurrentParams){ .hidden = hidden },
+                                       biases ? &whole : &bare);
+      g_assert_cmpuint (dyno_graph_get_parameters (harness_graph (h))->len, ==, biases ? 4 : 2);
+      harness_set_parameter (h, "w", w);
+      harness_set_parameter (h, "u", u);
+      for (guint i = 0; i < 2 && biases; i++)
+        harness_set_parameter (h, i ? "d" : "b", zeros);
+      harness_set_gradient (h, y, dy);
+      harness_run (h);
+      g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, tx);
+      if (biases)
+        {
+          harness_assert_close (y_got, y_first, ny, harness_tolerance (h), "y");
+          harness_assert_close (dx_got, dx_first, nx, harness_tolerance (h), "dx");
+        }
+      else
+        {
+          y_first = g_steal_pointer (&y_got);
+          dx_first = g_steal_pointer (&dx_got);
+        }
+    }
+}
+
 static void
 test_errors (void)
 {
@@ -322,7 +361,7 @@ test_errors (void)
       DynoTensor *x = harness_input (h, "x", 2, bad[i].h, 3, 4, values);
       g_assert_null (dyno_lstm (
           harness_graph (h), x, "lstm",
-          &(DynoLstmParams){ .hidden = bad[i].hidden, .sequence = { .lengths = counts } }));
+          &(DynoRecurrentParams){ .hidden = bad[i].hidden, .sequence = { .lengths = counts } }));
       g_assert_false (dyno_graph_check (harness_graph (h), &error));
       g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
       g_assert_nonnull (strstr (error->message, bad[i].word));
@@ -338,7 +377,8 @@ test_too_many_units (void)
   const double values[4] = { 0 };
   DynoDeviceInfo info = *harness_info (h);
   DynoTensor *x = harness_input (h, "x", 1, 1, 1, 4, values);
-  g_assert_nonnull (dyno_lstm (harness_graph (h), x, "lstm", &(DynoLstmParams){ .hidden = 5000 }));
+  g_assert_nonnull (
+      dyno_lstm (harness_graph (h), x, "lstm", &(DynoRecurrentParams){ .hidden = 5000 }));
   info.shared_bytes = 16384;
   g_assert_null (dyno_lowering_new (harness_graph (h), &info, NULL, &error));
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
@@ -356,6 +396,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/lstm/as-on-a-card", test_as_on_a_card);
   g_test_add_func ("/nn/lstm/frozen-below-trained-above", test_frozen_input);
   g_test_add_func ("/nn/lstm/evaluates-as-it-trains", test_evaluates);
+  g_test_add_func ("/nn/lstm/without-biases", test_without_biases);
   g_test_add_func ("/nn/lstm/bad-shapes-are-errors", test_errors);
   g_test_add_func ("/nn/lstm/too-many-units-are-an-error", test_too_many_units);
   return g_test_run ();

@@ -7,6 +7,7 @@
 #include "reference/elementwise.h"
 #include "reference/finite.h"
 #include "reference/groupnorm.h"
+#include "reference/gru.h"
 #include "reference/loss.h"
 #include "reference/optimizer.h"
 #include "reference/pad.h"
@@ -573,6 +574,66 @@ test_group_norm (void)
     g_assert_cmpfloat_with_epsilon (y[i], want[i], 1e-12);
 }
 
+/* GRU ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  ReferenceGru s;
+  const double *x, **moved; /* the member of which the differences are taken */
+  const double *dy;
+} GruCase;
+
+static double
+gru_value (const double *x, gpointer data)
+{
+  GruCase *c = data;
+  const double *kept = *c->moved;
+  gsize count = (gsize) c->s.n * c->s.t * c->s.pitch;
+  g_autofree double *y = g_new (double, count);
+  *c->moved = x;
+  reference_gru_forward (&c->s, c->x, y);
+  *c->moved = kept;
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_gru (void)
+{
+  enum { N = 2, T = 4, IN = 3, HIDDEN = 5, ROWS = 3 * HIDDEN };
+  static const guint32 valid[] = { 4, 2 };
+  g_autofree double *x = harness_random (1, N * T * IN, 1),
+                    *dy = harness_random (2, N * T * HIDDEN, 1),
+                    *w_ih = harness_random (3, ROWS * IN, 1),
+                    *w_hh = harness_random (4, ROWS * HIDDEN, 1),
+                    *b_ih = harness_random (5, ROWS, 1), *b_hh = harness_random (6, ROWS, 1);
+  for (guint reverse = 0; reverse < 2; reverse++)
+    {
+      GruCase c = { .s = { N, T, IN, HIDDEN, reverse == 1, valid, w_ih, w_hh, b_ih, b_hh, HIDDEN,
+                           0 },
+                    .x = x,
+                    .dy = dy };
+      g_autofree double *dx = g_new0 (double, N *T *IN);
+      double dw_ih[ROWS * IN] = { 0 }, dw_hh[ROWS * HIDDEN] = { 0 }, db_ih[ROWS] = { 0 },
+                          db_hh[ROWS] = { 0 };
+      const ReferenceGruGradient gradient = { dw_ih, dw_hh, db_ih, db_hh };
+      const struct {
+        const double **moved, *at, *gradient;
+        gsize n;
+      } all[] = { { &c.x, x, dx, N * T * IN },
+                  { &c.s.w_ih, w_ih, dw_ih, ROWS * IN },
+                  { &c.s.w_hh, w_hh, dw_hh, ROWS * HIDDEN },
+                  { &c.s.b_ih, b_ih, db_ih, ROWS },
+                  { &c.s.b_hh, b_hh, db_hh, ROWS } };
+      reference_gru_backward (&c.s, x, dy, dx, &gradient);
+      for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+        {
+          c.moved = all[i].moved;
+          g_assert_cmpfloat (
+              reference_finite_error (gru_value, &c, all[i].at, all[i].n, all[i].gradient, 1e-5), <,
+              1e-12);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -590,5 +651,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/reference/loss-values", test_loss_values);
   g_test_add_func ("/nn/reference/optimizer-values", test_optimizer_values);
   g_test_add_func ("/nn/reference/attention-gradient", test_attention);
+  g_test_add_func ("/nn/reference/gru", test_gru);
   return g_test_run ();
 }

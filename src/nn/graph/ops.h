@@ -269,15 +269,33 @@ typedef struct {
   guint32 layers; /* 0 reads as 1 */
   gboolean bidirectional;
   DynoSequence sequence;
-} DynoLstmParams;
+} DynoRecurrentParams;
 
 /* PyTorch's LSTM with batch_first, from zero initial states: (N, 1, T, C) -> (N, 1, T, hidden), or
  * 2 hidden with both directions, the forward one first.  Steps that do not count are 0, as in a
  * packed sequence that was padded again.  Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0,
  * .bias_hh_l0, with _l1 and so on for further layers and the suffix _reverse for the other
- * direction; gates i, f, g, o. */
+ * direction; gates i, f, g, o.  Errors: SHAPE; at lowering UNSUPPORTED, where a state exceeds the
+ * device's workgroup memory. */
 DynoTensor *dyno_lstm (DynoGraph *graph, DynoTensor *x, const char *name,
-                       const DynoLstmParams *params);
+                       const DynoRecurrentParams *params);
+/* The same for PyTorch's GRU; gates r, z, n. */
+DynoTensor *dyno_gru (DynoGraph *graph, DynoTensor *x, const char *name,
+                      const DynoRecurrentParams *params);
+
+/* The names of the parameters of one direction of a layer: weights (G hidden, C) and (G hidden,
+ * hidden) and biases (G hidden), of G gates. */
+typedef struct {
+  const char *weight_ih, *weight_hh;
+  const char *bias_ih, *bias_hh; /* NULL: the layer has no such bias */
+} DynoRecurrentNames;
+
+/* A single layer of that kind, with its own name and those of its parameters; names has as many
+ * elements as the layer has directions, params->layers is not read. */
+DynoTensor *dyno_lstm_layer (DynoGraph *graph, DynoTensor *x, const char *name,
+                             const DynoRecurrentParams *params, const DynoRecurrentNames *names);
+DynoTensor *dyno_gru_layer (DynoGraph *graph, DynoTensor *x, const char *name,
+                            const DynoRecurrentParams *params, const DynoRecurrentNames *names);
 
 typedef struct {
   guint32 heads;

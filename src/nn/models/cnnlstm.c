@@ -15,8 +15,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
   x = dyno_model_steps_block (graph, x, "conv", 0, dyno_model_channels (64, params->width));
   x = dyno_model_steps_block (graph, x, "conv", 4, dyno_model_channels (128, params->width));
   x = dyno_lstm (graph, x, "lstm",
-                 &(DynoLstmParams){ .hidden = dyno_model_channels (128, params->width),
-                                    .sequence = sequence });
+                 &(DynoRecurrentParams){ .hidden = dyno_model_channels (128, params->width),
+                                         .sequence = sequence });
   x = dyno_last_step (graph, x, "last", &sequence);
   return dyno_linear (graph, x, "fc", params->n_outputs, DYNO_INIT_KAIMING_UNIFORM);
 }

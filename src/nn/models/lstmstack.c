@@ -14,9 +14,9 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
   const DynoSequence sequence = { .lengths = params->lengths };
   x = dyno_rows (graph, x, "rows");
   x = dyno_lstm (graph, x, "lstm",
-                 &(DynoLstmParams){ .hidden = dyno_model_channels (UNITS, params->width),
-                                    .layers = LAYERS,
-                                    .sequence = sequence });
+                 &(DynoRecurrentParams){ .hidden = dyno_model_channels (UNITS, params->width),
+                                         .layers = LAYERS,
+                                         .sequence = sequence });
   x = dyno_last_step (graph, x, "last", &sequence);
   return dyno_linear (graph, x, "fc", params->n_outputs, DYNO_INIT_KAIMING_UNIFORM);
 }

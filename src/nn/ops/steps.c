@@ -133,7 +133,8 @@ append (DynoGraph *graph, const DynoOpClass *op, DynoTensor *x, const char *name
     return NULL;
   const Steps attributes = { .mean = op == &mean_class,
                              .first = op == &first_class,
-                             .stride = MAX (sequence->stride, 1) };
+                             /* without lengths it has no effect */
+                             .stride = sequence->lengths ? MAX (sequence->stride, 1) : 1 };
   dyno_graph_node (graph, op, name, (DynoTensor *[]){ x, sequence->lengths }, 2, &y, 1, &attributes,
                    sizeof attributes);
   return y;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code shared by both passes of an LSTM's recurrence.  Include after types.glsl and lstm-push.h.
+/* Code shared by both passes of the recurrence of an LSTM and of a GRU.  Include after types.glsl
+ * and recurrent-push.h, and after the definition of GATES, 4 or 3.
  *
  * A workgroup takes SAMPLES sequences through all steps of a dispatch; their state is in shared
  * memory and in registers.  Invocation (x, part) has the UNITS hidden units x, x + LOCAL_X, ... and
@@ -14,8 +15,8 @@
  * from steps after the last one.
  * State and gates' gradients are rounded to storage before they are multiplied, as the product for
  * the weight's gradient reads them; one dispatch or several then give the same bits. */
-#ifndef DYNO_LSTM_GLSL
-#define DYNO_LSTM_GLSL
+#ifndef DYNO_RECURRENT_GLSL
+#define DYNO_RECURRENT_GLSL
 #include "steps.glsl"
 
 /* COMPACT=1: for a device on a CPU, whose compiler takes long for long code. */
@@ -25,13 +26,21 @@
 #define UNROLL [[unroll]]
 #endif
 
-layout (constant_id = DYNO_LSTM_N) const uint N = 1;
-layout (constant_id = DYNO_LSTM_T) const uint T = 1;
-layout (constant_id = DYNO_LSTM_H) const uint H = 1;
-layout (constant_id = DYNO_LSTM_KP) const uint KP = 8;
-layout (constant_id = DYNO_LSTM_YP) const uint YP = 8;
-layout (constant_id = DYNO_LSTM_COLUMN) const uint COLUMN = 0;
-layout (constant_id = DYNO_LSTM_STRIDE) const uint STRIDE = 1;
+layout (constant_id = DYNO_RECURRENT_N) const uint N = 1;
+layout (constant_id = DYNO_RECURRENT_T) const uint T = 1;
+layout (constant_id = DYNO_RECURRENT_H) const uint H = 1;
+layout (constant_id = DYNO_RECURRENT_GP) const uint GP = 8;
+layout (constant_id = DYNO_RECURRENT_YP) const uint YP = 8;
+layout (constant_id = DYNO_RECURRENT_COLUMN) const uint COLUMN = 0;
+layout (constant_id = DYNO_RECURRENT_STRIDE) const uint STRIDE = 1;
+layout (constant_id = DYNO_RECURRENT_KP) const uint KP = 8;
+
+/* a value for each gate of a unit */
+#if GATES == 4
+#define Gates vec4
+#else
+#define Gates vec3
+#endif
 
 /* The values that a step reads from global memory do not depend on the step before: with AHEAD they
  * are loaded before the product, which hides latency that would otherwise add up over all steps.
