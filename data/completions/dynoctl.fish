@@ -19,7 +19,7 @@ set -l job 'plan profile train tune lr queue'
 complete -c dynoctl -f
 # Lists of words, written by tests/dist/completions --update.
 set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune lr quick predict evaluate save serve diagnose runs queue export bench kernels
-set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 unet_small unet_resnet18 unet_resnet34 fcn_resnet50 deeplabv3_resnet50 lraspp_mobilenet_v3_large headpose_resnet18 headpose_resnet50 mlp cnnlstm lstm_stack cnn1d cnn1d_dilated wavenet
+set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 unet_small unet_resnet18 unet_resnet34 fcn_resnet50 deeplabv3_resnet50 lraspp_mobilenet_v3_large headpose_resnet18 headpose_resnet50 mlp cnnlstm lstm_stack gru_stack cnn1d cnn1d_dilated wavenet
 set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
 set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 densenet121 convnext_tiny vit_small vit_b_16 unet_resnet34 deeplabv3_resnet50 cnnlstm

@@ -282,6 +282,24 @@ class Graph:
             y += h
         return (steps, 1, 1, hidden_size), y
 
+    def GRU(self, x, w, r, b, length=None, *, hidden_size, direction, linear_before_reset):
+        """Gates are in ONNX's order z, r, h; the direction is forward."""
+        assert (direction, linear_before_reset) == ('forward', 1) and w[0][0] == r[0][0] == b[0][0] == 1
+        steps, _, inputs = x[0]
+        sigmoid = lambda value: 1 / (1 + math.exp(-value))
+        h, y = [0.0] * hidden_size, []
+        for t in range(steps):
+            if t >= (length[1][0] if length else steps):
+                y += [0.0] * hidden_size
+                continue
+            of_x, of_h = ([b[1][first + k] + sum(map(float.__mul__, m[1][k * n:(k + 1) * n], v)) for k in range(3 * hidden_size)]
+                          for first, m, n, v in ((0, w, inputs, x[1][t * inputs:(t + 1) * inputs]), (3 * hidden_size, r, hidden_size, h)))
+            z, reset = ([sigmoid(of_x[k] + of_h[k]) for k in range(gate * hidden_size, (gate + 1) * hidden_size)] for gate in (0, 1))
+            new = [math.tanh(of_x[2 * hidden_size + k] + reset[k] * of_h[2 * hidden_size + k]) for k in range(hidden_size)]
+            h = [(1 - z[k]) * new[k] + z[k] * h[k] for k in range(hidden_size)]
+            y += h
+        return (steps, 1, 1, hidden_size), y
+
     def Gemm(self, x, weight, bias=None, transB=0):
         shape, values = self.MatMul(x, self.Transpose(weight, [1, 0]) if transB else weight)
         return (shape, values) if bias is None else self.Add((shape, values), bias)

@@ -281,8 +281,8 @@ test_network_reads_sequences (void)
 static void
 test_sequence_models_read_lengths (void)
 {
-  static const char *const models[] = { "cnnlstm", "cnn1d", "cnn1d_dilated", "wavenet",
-                                        "lstm_stack" };
+  static const char *const models[] = { "cnnlstm", "cnn1d",      "cnn1d_dilated",
+                                        "wavenet", "lstm_stack", "gru_stack" };
   const DynoBatchField fields[] = {
     { .name = "sequence",
       .role = DYNO_FIELD_INPUT,
@@ -441,6 +441,9 @@ test_names_are_torchvisions (void)
     { "lstm_stack",
       4 * 128 * (672 + 128 + 2) + 4 * 128 * (128 + 128 + 2) + 129000,
       { "lstm.weight_ih_l0", "lstm.weight_hh_l1", "lstm.bias_hh_l1", "fc.bias" } },
+    { "gru_stack",
+      3 * 128 * (672 + 128 + 2) + 3 * 128 * (128 + 128 + 2) + 129000,
+      { "gru.weight_ih_l0", "gru.weight_hh_l1", "gru.bias_hh_l1", "fc.bias" } },
     { "cnn1d",
       64 * 672 * 5 + 128 + 128 * 64 * 5 + 256 + 256 * 128 * 5 + 512 + 257000,
       { "0.weight", "5.bias", "9.running_mean", "14.weight" } },

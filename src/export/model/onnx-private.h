@@ -23,7 +23,7 @@ typedef struct {
   GHashTable *names;                /* a set: of nodes, values and initialisers; owns them */
   GHashTable *values;               /* from a DynoTensor to its values (onnx-forms.c) */
   GHashTable *folded;               /* from a DynoNode, a convolution, to its merged batch norm */
-  GHashTable *inside;               /* a set of DynoNode that an LSTM node of the file includes */
+  GHashTable *inside;               /* a set of DynoNode that an LSTM or GRU of the file includes */
   /* a set of the names of values of lengths that are written already */
   GHashTable *lengths;
   const char *stem; /* of the names of the op that is being written */
@@ -129,10 +129,10 @@ gboolean dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node
 /* TRUE where the file has a second input, "length": int32 of (N), the number of valid steps of each
  * sample. */
 gboolean dyno_onnx_has_lengths (const DynoOnnxWriter *o);
-/* Finds the nodes of matrix products over all steps that the LSTM node of the file includes. */
+/* Finds the nodes of matrix products over all steps that an LSTM or a GRU of the file includes. */
 void dyno_onnx_find_inside (DynoOnnxWriter *o, GPtrArray *nodes);
 gboolean dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node);
-gboolean dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_recurrent (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes ops over sequences into ONNX files.  An LSTM's weights are initialisers under their own
- * names, PyTorch's, in its shapes and order of gates, so that they are read back by name like all
- * other weights.  Gather nodes over these constants bring them into the form of ONNX's LSTM, gates
- * i, o, f, g with an axis for the directions in front; a runtime evaluates them once, when it loads
- * the file.
+/* Writes ops over sequences into ONNX files.  The weights of an LSTM and of a GRU are initialisers
+ * under their own names, PyTorch's, in its shapes and order of gates, so that they are read back by
+ * name like all other weights.  Gather nodes over these constants bring them into the form of ONNX's
+ * node, with its order of gates and an axis for the directions in front; a runtime evaluates them
+ * once, when it loads the file.
  *
  * Steps are counted as in DynoSequence: max (1, length / stride), and at most the number of steps
  * of the tensor. */
@@ -11,12 +11,31 @@
 #include "op.h"
 #include <string.h>
 
-/* inputs of an lstm, of each direction; see ops/lstm.c.  A linear layer makes the gates. */
-enum { LSTM_GATES = 1, LSTM_WEIGHT, LSTM_BIAS, LSTM_N_INPUTS = 3 };
+/* inputs of an lstm or a gru, of each direction; see ops/recurrent.c.  A linear layer makes the
+ * gates. */
+enum { CELL_GATES = 1, CELL_WEIGHT, CELL_BIAS, CELL_N_INPUTS = 3 };
 enum { GATES_WEIGHT = 1, GATES_BIAS };
 
-/* The positions of ONNX's gates i, o, f, g in PyTorch's i, f, g, o. */
-static const gint64 gates[] = { 0, 3, 1, 2 };
+typedef struct {
+  const char *op, *onnx; /* names */
+  guint n_gates;
+  gint64 gates[4]; /* the positions of ONNX's gates in PyTorch's order */
+} Cell;
+
+static const Cell cells[] = {
+  { "lstm", "LSTM", 4, { 0, 3, 1, 2 } }, /* i, o, f, g of i, f, g, o */
+  { "gru", "GRU", 3, { 1, 0, 2 } },      /* z, r, n of r, z, n */
+};
+
+/* NULL: the node is neither. */
+static const Cell *
+find_cell (const DynoNode *node)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cells); i++)
+    if (g_str_equal (node->op->name, cells[i].op))
+      return &cells[i];
+  return NULL;
+}
 
 gboolean
 dyno_onnx_has_lengths (const DynoOnnxWriter *o)
@@ -33,9 +52,9 @@ dyno_onnx_find_inside (DynoOnnxWriter *o, GPtrArray *nodes)
     {
       const DynoNode *node = g_ptr_array_index (nodes, i);
 
-      if (!g_str_equal (node->op->name, "lstm"))
+      if (!find_cell (node))
         continue;
-      for (guint k = LSTM_GATES; k < node->n_inputs; k += LSTM_N_INPUTS)
+      for (guint k = CELL_GATES; k < node->n_inputs; k += CELL_N_INPUTS)
         g_hash_table_add (o->inside, node->inputs[k]->producer);
     }
 }
@@ -95,12 +114,12 @@ concat (DynoOnnxWriter *o, const char *const *inputs, guint n, const char *outpu
   dyno_onnx_end (o, output);
 }
 
-/* Joins rows of `inputs`, as (directions, blocks 4 H, ...) with the gates in ONNX's order. */
+/* Joins rows of `inputs`, as (directions, blocks G H, ...) of G gates in ONNX's order. */
 static void
-gather_gates (DynoOnnxWriter *o, const char *const *inputs, guint n_directions, guint n_blocks,
-              guint32 hidden, const char *output)
+gather_gates (DynoOnnxWriter *o, const Cell *cell, const char *const *inputs, guint n_directions,
+              guint n_blocks, guint32 hidden, const char *output)
 {
-  gint64 dims[] = { n_directions, (gint64) n_blocks * 4 * hidden };
+  gint64 dims[] = { n_directions, (gint64) n_blocks * cell->n_gates * hidden };
   gsize count = (gsize) (dims[0] * dims[1]), at = 0;
   g_autofree gint64 *rows = g_new (gint64, count);
   g_autofree char *whole = g_strconcat (output, "/whole", NULL),
@@ -108,9 +127,9 @@ gather_gates (DynoOnnxWriter *o, const char *const *inputs, guint n_directions, 
   guint n = n_directions * n_blocks;
 
   for (guint block = 0; block < n; block++)
-    for (guint gate = 0; gate < 4; gate++)
+    for (guint gate = 0; gate < cell->n_gates; gate++)
       for (guint32 k = 0; k < hidden; k++)
-        rows[at++] = ((gint64) block * 4 + gates[gate]) * hidden + k;
+        rows[at++] = ((gint64) block * cell->n_gates + cell->gates[gate]) * hidden + k;
   dyno_onnx_indices (o, index, dims, 2, rows, count);
   if (n > 1)
     concat (o, inputs, n, whole);
@@ -121,55 +140,64 @@ gather_gates (DynoOnnxWriter *o, const char *const *inputs, guint n_directions, 
   dyno_onnx_end (o, output);
 }
 
-/* Makes the three inputs W, R and B of a layer's node from its initialisers. */
+/* Makes the inputs W, R and, where the layer has biases, B of a layer's node from its
+ * initialisers. */
 static void
-emit_lstm_weights (DynoOnnxWriter *o, const DynoNode *node, guint n, guint32 hidden,
-                   const char *const outputs[3])
+emit_weights (DynoOnnxWriter *o, const Cell *cell, const DynoNode *node, guint n, guint32 hidden,
+              const char *const outputs[3])
 {
   const char *of_x[2] = { "" }, *of_h[2] = { "" }, *biases[4] = { "" };
 
   for (guint d = 0; d < n; d++)
     {
-      DynoTensor *const *inputs = node->inputs + d * LSTM_N_INPUTS;
-      const DynoNode *gates_node = inputs[LSTM_GATES]->producer;
+      DynoTensor *const *inputs = node->inputs + d * CELL_N_INPUTS;
+      const DynoNode *gates_node = inputs[CELL_GATES]->producer;
       of_x[d] = dyno_onnx_write_parameter (o, gates_node->inputs[GATES_WEIGHT]);
-      of_h[d] = dyno_onnx_write_parameter (o, inputs[LSTM_WEIGHT]);
+      of_h[d] = dyno_onnx_write_parameter (o, inputs[CELL_WEIGHT]);
+      if (!outputs[2])
+        continue;
       biases[2 * d] = dyno_onnx_write_parameter (o, gates_node->inputs[GATES_BIAS]);
-      biases[2 * d + 1] = dyno_onnx_write_parameter (o, inputs[LSTM_BIAS]);
+      biases[2 * d + 1] = dyno_onnx_write_parameter (o, inputs[CELL_BIAS]);
     }
-  gather_gates (o, of_x, n, 1, hidden, outputs[0]);
-  gather_gates (o, of_h, n, 1, hidden, outputs[1]);
-  gather_gates (o, biases, n, 2, hidden, outputs[2]);
+  gather_gates (o, cell, of_x, n, 1, hidden, outputs[0]);
+  gather_gates (o, cell, of_h, n, 1, hidden, outputs[1]);
+  if (outputs[2])
+    gather_gates (o, cell, biases, n, 2, hidden, outputs[2]);
 }
 
-/* (N, C, T) -> (T, N, C), the LSTM, (T, directions, N, H) -> (N, directions H, T) */
+/* (N, C, T) -> (T, N, C), the LSTM or GRU, (T, directions, N, H) -> (N, directions H, T) */
 gboolean
-dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node)
+dyno_onnx_emit_recurrent (DynoOnnxWriter *o, const DynoNode *node)
 {
-  const DynoTensor *x = node->inputs[LSTM_GATES]->producer->inputs[0], *y = node->outputs[0];
-  guint n = (node->n_inputs - LSTM_GATES) / LSTM_N_INPUTS;
+  const Cell *cell = find_cell (node);
+  const DynoTensor *x = node->inputs[CELL_GATES]->producer->inputs[0], *y = node->outputs[0];
+  guint n = (node->n_inputs - CELL_GATES) / CELL_N_INPUTS;
   guint32 hidden = dyno_onnx_attribute (o, node, "hidden");
   const gint64 in[] = { 2, 0, 1 }, out[] = { 2, 1, 3, 0 };
   const gint64 shape[] = { 0, y->c, y->w };
   const char *steps = dyno_onnx_name (o, "steps"), *w = dyno_onnx_name (o, "W"),
-             *r = dyno_onnx_name (o, "R"), *b = dyno_onnx_name (o, "B"),
+             *r = dyno_onnx_name (o, "R"),
+             *b = node->inputs[CELL_BIAS] ? dyno_onnx_name (o, "B") : NULL,
              *y_steps = dyno_onnx_name (o, "Y"), *turned = dyno_onnx_name (o, "turned"),
              *output = dyno_onnx_name (o, "out"),
              *sequence = dyno_onnx_value (o, x, DYNO_ONNX_SEQUENCE);
   g_autofree char *length = NULL;
 
-  emit_lstm_weights (o, node, n, hidden, (const char *[]){ w, r, b });
+  emit_weights (o, cell, node, n, hidden, (const char *[]){ w, r, b });
   length = dyno_onnx_has_lengths (o) ? lengths_of (o, node, y->w) : NULL;
   dyno_onnx_transpose (o, sequence, in, 3, steps);
-  dyno_onnx_begin (o, "LSTM", o->stem);
+  dyno_onnx_begin (o, cell->onnx, o->stem);
   dyno_onnx_input (o, steps);
   dyno_onnx_input (o, w);
   dyno_onnx_input (o, r);
-  dyno_onnx_input (o, b);
+  if (b || length)
+    dyno_onnx_input (o, b ? b : "");
   if (length)
     dyno_onnx_input (o, length);
   dyno_onnx_int (o, "hidden_size", hidden);
   dyno_onnx_text (o, "direction", n == 2 ? "bidirectional" : "forward");
+  if (g_str_equal (cell->op, "gru"))
+    dyno_onnx_int (o, "linear_before_reset", 1);
   dyno_onnx_end (o, y_steps);
   dyno_onnx_transpose (o, y_steps, out, 4, turned);
   dyno_onnx_reshape (o, turned, shape, 3, output);

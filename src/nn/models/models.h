@@ -35,6 +35,7 @@ extern const DynoModel dyno_model_headpose_resnet50;
 extern const DynoModel dyno_model_mlp;
 extern const DynoModel dyno_model_cnnlstm;
 extern const DynoModel dyno_model_lstm_stack;
+extern const DynoModel dyno_model_gru_stack;
 extern const DynoModel dyno_model_cnn1d;
 extern const DynoModel dyno_model_cnn1d_dilated;
 extern const DynoModel dyno_model_wavenet;

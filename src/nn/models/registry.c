@@ -62,6 +62,7 @@ dyno_model_list (void)
                                              &dyno_model_mlp,
                                              &dyno_model_cnnlstm,
                                              &dyno_model_lstm_stack,
+                                             &dyno_model_gru_stack,
                                              &dyno_model_cnn1d,
                                              &dyno_model_cnn1d_dilated,
                                              &dyno_model_wavenet,
