@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A model while it is read; private to the parts of its reader.  Callers call model.c, which calls
- * modelgraph.c, modelcheck.c and modelweights.c; all of these call modeltensor.c, which calls
+ * modelgraph.c, modelcheck.c, modelweights.c and modelrecurrent.c; all of these call modeltensor.c, which calls
  * external.c; and all parts call intake.c. */
 #pragma once
 #include "model.h"
@@ -78,5 +78,14 @@ gboolean dyno_onnx_check_model (DynoOnnxStore *store, GError **error);
 
 /* Gives each node of a checked model weights of its own. */
 gboolean dyno_onnx_split_weights (DynoOnnxStore *store, GError **error);
+/* The names of all values; owns only the table. */
+GHashTable *dyno_onnx_list_names (const DynoOnnxModel *model);
+/* Fills the store's table after a change of the initialisers. */
+void dyno_onnx_index_initializers (DynoOnnxStore *store);
+
+/* --- modelrecurrent.c ------------------------------------------------------------------------- */
+
+/* Gives the LSTM and GRU nodes, after dyno_onnx_split_weights, the weights of PyTorch's modules. */
+gboolean dyno_onnx_split_recurrent (DynoOnnxStore *store, GError **error);
 
 G_END_DECLS

@@ -170,13 +170,13 @@ take_model (DynoOnnxStore *store, DynoProtoReader message, GError **error)
     if (!dyno_proto_next (&message, &f, error)
         || !take_model_field (store, &message, &f, opsets, pairs, error))
       return FALSE;
-  for (guint i = 0; i < store->model.n_initializers; i++)
-    g_hash_table_insert (store->initializers, (gpointer) store->model.initializers[i].name,
-                         (gpointer) &store->model.initializers[i]);
+  dyno_onnx_index_initializers (store);
   return store->parts == DYNO_ONNX_READ_TENSORS
          || (check_head (&store->model, counts[DYNO_ONNX_MODEL_GRAPH], error)
              && dyno_onnx_check_model (store, error)
-             && (store->parts == DYNO_ONNX_READ_ALL || dyno_onnx_split_weights (store, error)));
+             && (store->parts == DYNO_ONNX_READ_ALL
+                 || (dyno_onnx_split_weights (store, error)
+                     && dyno_onnx_split_recurrent (store, error))));
 }
 
 /* --- models ----------------------------------------------------------------------------------- */

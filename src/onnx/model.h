@@ -44,9 +44,11 @@ typedef enum {
   DYNO_ONNX_DATA_RAW,      /* in the file, in the form that dyno_onnx_tensor_read returns */
   DYNO_ONNX_DATA_TYPED,    /* in the file as a list of numbers */
   DYNO_ONNX_DATA_EXTERNAL, /* in another file */
+  DYNO_ONNX_DATA_MADE,     /* not in the file: the reader of the file made them */
+  DYNO_ONNX_DATA_BLOCKS,   /* parts of another tensor */
 } DynoOnnxStorage;
 
-typedef struct {
+typedef struct _DynoOnnxTensor {
   const char *name; /* may be "" for an attribute's tensor */
   guint type;       /* of elements: DYNO_ONNX_FLOAT, ... */
   guint n_dims;     /* 0: a single element */
@@ -54,11 +56,15 @@ typedef struct {
   DynoOnnxStorage storage;
 
   /* Where the values are; only this layer uses it. */
-  const guint8 *data; /* RAW: the values; TYPED: the tensor's message */
+  const guint8 *data; /* RAW, MADE: the values; TYPED: the tensor's message */
   gsize data_bytes;
   const char *location; /* EXTERNAL: the file, from the folder of the model */
   guint64 offset;
   gint64 length; /* EXTERNAL: of the values in that file; -1: to its end */
+  /* BLOCKS: the tensor is the blocks [0, n_blocks) of the source_blocks equal parts of its source,
+   * by their positions. */
+  const struct _DynoOnnxTensor *source;
+  guint source_blocks, n_blocks, blocks[4];
 } DynoOnnxTensor;
 
 typedef struct {
@@ -120,7 +126,10 @@ typedef enum {
   DYNO_ONNX_READ_ALL,
   /* The same, and each node gets weights of its own.  An Identity of an initialiser, which
    * exporters write for equal weights, becomes an initialiser with the name of its output.  A
-   * vector that several nodes read is copied for each of them but the first, as "name@2".  In a
+   * vector that several nodes read is copied for each of them but the first, as "name@2", unless a
+   * node takes a part of it.  The weights of an LSTM or a GRU, of which ONNX has one tensor for all
+   * directions with gates in an order of its own, become those of PyTorch's modules, from which
+   * nodes compute ONNX's: "lstm.weight_ih_l0" where the file has the module's name.  In a
    * file without weights (dyno_onnx_model_write_network) the inputs after the first are the
    * weights. */
   DYNO_ONNX_READ_NETWORK,

@@ -308,6 +308,9 @@ dyno_onnx_check_tensor (DynoOnnxStore *store, const DynoOnnxTensor *tensor, cons
     {
     case DYNO_ONNX_DATA_NONE:
       return size == 0 || refuse_size (where, 0, size, "byte", "bytes", error);
+    case DYNO_ONNX_DATA_BLOCKS: /* its shape follows from that of the source, which was checked */
+      return TRUE;
+    case DYNO_ONNX_DATA_MADE:
     case DYNO_ONNX_DATA_RAW:
       return size == tensor->data_bytes
              || refuse_size (where, tensor->data_bytes, size, "byte", "bytes", error);
@@ -339,6 +342,41 @@ read_external (DynoOnnxStore *store, const DynoOnnxTensor *tensor, guint8 *to, g
   return ok;
 }
 
+/* Copies the blocks of a tensor, `size` bytes, from its source. */
+static gboolean
+read_blocks (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, guint8 *to, gsize size,
+             GError **error)
+{
+  g_autoptr (GBytes) values = dyno_onnx_tensor_read (model, tensor->source, error);
+  gsize block = size / tensor->n_blocks, whole;
+
+  if (!values)
+    return FALSE;
+  const guint8 *from = g_bytes_get_data (values, &whole);
+  g_return_val_if_fail (whole == block * tensor->source_blocks, FALSE);
+  for (guint i = 0; i < tensor->n_blocks; i++)
+    memcpy (to + i * block, from + tensor->blocks[i] * block, block);
+  return TRUE;
+}
+
+static gboolean
+read_values (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, const char *where, guint64 n,
+             guint8 *to, gsize size, GError **error)
+{
+  switch (tensor->storage)
+    {
+    case DYNO_ONNX_DATA_BLOCKS:
+      return read_blocks (model, tensor, to, size, error);
+    case DYNO_ONNX_DATA_MADE:
+      memcpy (to, tensor->data, size);
+      return TRUE;
+    case DYNO_ONNX_DATA_TYPED:
+      return convert (tensor, where, find_type (tensor->type), n, to, error);
+    default:
+      return read_external ((DynoOnnxStore *) model, tensor, to, size, error);
+    }
+}
+
 GBytes *
 dyno_onnx_tensor_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, GError **error)
 {
@@ -362,9 +400,7 @@ dyno_onnx_tensor_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor,
       dyno_onnx_fail (error, DYNO_ONNX_ERROR_LIMIT, "memory is short for %s", where);
       return NULL;
     }
-  if (tensor->storage == DYNO_ONNX_DATA_TYPED
-          ? !convert (tensor, where, find_type (tensor->type), n, values, error)
-          : !read_external (store, tensor, values, size, error))
+  if (!read_values (model, tensor, where, n, values, size, error))
     return NULL;
   return g_bytes_new_take (g_steal_pointer (&values), size);
 }

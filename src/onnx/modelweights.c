@@ -88,10 +88,15 @@ is_vector (const Weights *w, gint i)
   return n <= 1;
 }
 
-/* Gives a node a copy of the vectors that other nodes have read before. */
+/* Gives a node a copy of the vectors that other nodes have read before.  Nodes that take parts of a
+ * vector, such as the gates of a bias, read the same one. */
 static gboolean
 split_inputs (Weights *w, DynoOnnxNode *node, GHashTable *names, GError **error)
 {
+  static const char *const takers[] = { "Gather", "Slice", "Split", NULL };
+
+  if (g_strv_contains (takers, node->op_type))
+    return TRUE;
   for (guint k = 0; k < node->n_inputs; k++)
     {
       const char *name = node->inputs[k];
@@ -123,9 +128,8 @@ is_result (const DynoOnnxModel *model, const char *name)
   return FALSE;
 }
 
-/* The names of all values. */
-static GHashTable *
-list_names (const DynoOnnxModel *model)
+GHashTable *
+dyno_onnx_list_names (const DynoOnnxModel *model)
 {
   GHashTable *names = g_hash_table_new (g_str_hash, g_str_equal);
 
@@ -139,13 +143,24 @@ list_names (const DynoOnnxModel *model)
   return names;
 }
 
+void
+dyno_onnx_index_initializers (DynoOnnxStore *store)
+{
+  const DynoOnnxModel *model = &store->model;
+
+  g_hash_table_remove_all (store->initializers);
+  for (guint i = 0; i < model->n_initializers; i++)
+    g_hash_table_insert (store->initializers, (gpointer) model->initializers[i].name,
+                         (gpointer) &model->initializers[i]);
+}
+
 static gboolean
 split_nodes (Weights *w, GError **error)
 {
   DynoOnnxModel *model = &w->store->model;
   /* the array belongs to the store, which may change it */
   DynoOnnxNode *nodes = (DynoOnnxNode *) model->nodes;
-  g_autoptr (GHashTable) names = list_names (model);
+  g_autoptr (GHashTable) names = dyno_onnx_list_names (model);
   guint kept = 0;
 
   for (guint n = 0; n < model->n_nodes; n++)
@@ -190,10 +205,7 @@ store_weights (Weights *w, GError **error)
     }
   model->initializers = block;
   model->n_initializers = w->tensors->len;
-  g_hash_table_remove_all (w->store->initializers);
-  for (guint i = 0; i < model->n_initializers; i++)
-    g_hash_table_insert (w->store->initializers, (gpointer) model->initializers[i].name,
-                         (gpointer) &model->initializers[i]);
+  dyno_onnx_index_initializers (w->store);
   return TRUE;
 }
 

@@ -78,7 +78,7 @@ add_tensor (DynoSafetensors *file, const DynoOnnxModel *model, const DynoOnnxTen
   for (guint i = 0; i < source->n_dims; i++)
     tensor.shape[i] = source->dims[i];
   tensor.data = g_bytes_get_data (values, &tensor.size_bytes);
-  if (source->storage == DYNO_ONNX_DATA_TYPED || source->storage == DYNO_ONNX_DATA_EXTERNAL)
+  if (source->storage != DYNO_ONNX_DATA_RAW && source->storage != DYNO_ONNX_DATA_NONE)
     {
       tensor.data = g_bytes_unref_to_data (g_steal_pointer (&values), &tensor.size_bytes);
       g_ptr_array_add (file->blocks, (gpointer) tensor.data);
@@ -100,8 +100,8 @@ take_tensors (DynoSafetensors *file, const DynoOnnxModel *model, GError **error)
 
       if (!*source->name || !find_type (source->type, &type)
           || (type == DYNO_TENSOR_I64
-              && (source->storage == DYNO_ONNX_DATA_NONE
-                  || source->storage == DYNO_ONNX_DATA_TYPED)))
+              && (source->storage == DYNO_ONNX_DATA_NONE || source->storage == DYNO_ONNX_DATA_TYPED
+                  || source->storage == DYNO_ONNX_DATA_MADE)))
         continue;
       if (!add_tensor (file, model, source, type, error))
         return FALSE;

@@ -345,6 +345,44 @@ class Network(Case):
         self.train('trained', '--model', 'groups.onnx', '--steps', '2')
         self.check_saved('trained')
 
+    def test_recurrent_layers_of_an_exporter(self):
+        """The weights of LSTM and GRU nodes become those of PyTorch's modules, and compute the same."""
+        nodes = [('Reshape rows input,rows a', {}), ('Transpose /rnn/Transpose a b', {'perm': [1, 0, 2]}),
+                 ('LSTM /rnn/LSTM b,onnx::LSTM_1,onnx::LSTM_2,onnx::LSTM_3,,h0,h0 c', {'hidden_size': 6, 'direction': 'bidirectional'}),
+                 ('Transpose /rnn/Transpose_1 c d', {'perm': [0, 2, 1, 3]}), ('Reshape /rnn/Reshape d,joined e', {}),
+                 ('GRU /stem/gru/GRU e,onnx::GRU_1,onnx::GRU_2,onnx::GRU_3,,h1 f,g', {'hidden_size': 5, 'linear_before_reset': 1}),
+                 ('Reshape - f,steps fs', {}),
+                 ('GRU /stem/gru/GRU_1 fs,onnx::GRU_4,onnx::GRU_5,onnx::GRU_6,,h1 i,j', {'hidden_size': 5, 'linear_before_reset': 1}),
+                 ('Concat states g,j k', {'axis': 0}), ('Gather last k,end h', {'axis': 0}), ('Gemm head h,head.weight,head.bias output', {'transB': 1})]
+        draw = random.Random(11)
+        values = {name: (dims, [draw.uniform(-0.5, 0.5) for _ in range(math.prod(dims))]) for name, dims in {
+            'onnx::LSTM_1': (2, 24, 32), 'onnx::LSTM_2': (2, 24, 6), 'onnx::LSTM_3': (2, 48), 'onnx::GRU_1': (1, 15, 12),
+            'onnx::GRU_2': (1, 15, 5), 'onnx::GRU_3': (1, 30), 'onnx::GRU_4': (1, 15, 5),
+            'onnx::GRU_5': (1, 15, 5), 'onnx::GRU_6': (1, 30), 'head.weight': (4, 5), 'head.bias': (4,)}.items()}
+        constants = {'rows': ((3,), [0, 24, 32]), 'joined': ((3,), [0, 0, -1]), 'steps': ((3,), [0, -1, 5]), 'end': ((), [-1]),
+                     'h0': ((2, 1, 6), [0.0] * 12), 'h1': ((1, 1, 5), [0.0] * 5)}
+        file = model_of(nodes, {**values, **constants}, {'input': [3, 16, 16]}, {'output': [4]})
+        with open(self.path('rnn.onnx'), 'wb') as out:
+            out.write(file)
+        self.train('same', '--model', 'rnn.onnx', '--set', 'lr=0', '--steps', '1')
+        pixels, graph = [draw.uniform(-1, 1) for _ in range(3 * 16 * 16)], self.save('same')
+        for got, wanted in zip(graph.run(pixels), Graph(file, self).run(pixels), strict=True):
+            self.assertAlmostEqual(got, wanted, delta=1e-5)
+        single = lambda numbers: [struct.unpack('<f', struct.pack('<f', number))[0] for number in numbers]
+        # i, f, g, o of i, o, f, c, of the second direction
+        block = lambda values, part: single(values[1][24 * 32 + part * 6 * 32:24 * 32 + (part + 1) * 6 * 32])
+        self.assertEqual(graph.constants['rnn.weight_ih_l0_reverse'],
+                         ((24, 32), sum((block(values['onnx::LSTM_1'], part) for part in (0, 2, 3, 1)), [])))
+        # r, z, n of z, r, h, of the second bias
+        bias = single(values['onnx::GRU_6'][1][15:])
+        self.assertEqual(graph.constants['stem.gru.bias_hh_l1'], ((15,), bias[5:10] + bias[:5] + bias[10:]))
+        # The values may lie in an external file beside the network.
+        self.write_outside('rnn.onnx')
+        self.train('outside', '--model', 'rnn.onnx', '--set', 'lr=0', '--steps', '1')
+        self.assertEqual(self.losses('outside'), self.losses('same'))
+        self.train('trained', '--model', 'rnn.onnx', '--steps', '2')
+        self.check_saved('trained')
+
     def test_gelu_by_tanh_is_saved(self):
         nodes = [('GlobalAveragePool - x e', {}), ('Flatten - e a', {}), ('Gemm wide a,in,shift b', {'transB': 1}),
                  ('Gelu - b c', {'approximate': 'tanh'}), ('Gemm head c,out,last y', {})]

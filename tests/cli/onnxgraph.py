@@ -109,6 +109,10 @@ def values_of(tensor):
     return tuple(tensor['dims']), values
 
 
+def sigmoid(value):
+    return 1 / (1 + math.exp(-value))
+
+
 class Graph:
     """Evaluates a graph for one sample; a value is (shape, list of floats)."""
     def __init__(self, data, test):
@@ -120,7 +124,7 @@ class Graph:
         known, used, names = set(self.constants) | {one['name'] for one in graph['input']}, set(), set()
         # Each value is written once, before it is read, and each constant is used.
         for node in graph['node']:
-            test.assertTrue(known.issuperset(node['input']), node)
+            test.assertTrue(known.issuperset(set(node['input']) - {''}), node)
             test.assertFalse(known & set(node['output']), node)
             test.assertNotIn(node['name'], names)
             names.add(node['name'])
@@ -139,7 +143,8 @@ class Graph:
         known = dict(self.constants, input=((1, *self.shape), values), length=((1,), [length]))
         for node in self.nodes:
             attributes = {one['name']: one[{1: 'f', 2: 'i', 3: 's', 7: 'ints'}[one['type']]] for one in node['attribute']}
-            known[node['output'][0]] = getattr(self, node['op_type'])(*[known[name] for name in node['input']], **attributes)
+            made = getattr(self, node['op_type'])(*[known[name] if name else None for name in node['input']], **attributes)
+            known.update(zip(node['output'], made if isinstance(made, list) else [made]))
         return known['output'][1]
 
     def Cast(self, x, to):
@@ -214,11 +219,12 @@ class Graph:
         return self.broadcast(a, b, lambda x, y: int(x < y))
 
     def Reshape(self, x, shape):
-        first, rest = shape[1][0], shape[1][1:]
-        assert first in (0, -1) and len(x[1]) % math.prod(rest) == 0 # the batch size is in no shape
-        first = len(x[1]) // math.prod(rest) if first else x[0][0]
-        assert first * math.prod(rest) == len(x[1])
-        return (first, *rest), x[1]
+        assert shape[1][0] in (0, -1) # the batch size is in no shape
+        dims = [x[0][i] if dim == 0 else dim for i, dim in enumerate(shape[1])]
+        if -1 in dims:
+            dims[dims.index(-1)] = len(x[1]) // -math.prod(dims)
+        assert math.prod(dims) == len(x[1])
+        return tuple(dims), x[1]
 
     def Unsqueeze(self, x, axes):
         shape = list(x[0])
@@ -263,42 +269,39 @@ class Graph:
         shape, sums = self.ReduceSum(x, ((1,), axes), keepdims)
         return shape, [value / x[0][2] for value in sums]
 
-    def LSTM(self, x, w, r, b, length=None, *, hidden_size, direction):
-        """Gates are in ONNX's order i, o, f, g; the direction is forward."""
-        assert direction == 'forward' and w[0][0] == r[0][0] == b[0][0] == 1
+    def recurrent(self, step, gates, x, w, r, b, length, hidden_size, direction):
+        """Y and Y_h of a layer.  step: from the sums of the gates over x and over the state to the new state and cell."""
         steps, _, inputs = x[0]
-        sigmoid = lambda value: 1 / (1 + math.exp(-value))
-        h, c, y = [0.0] * hidden_size, [0.0] * hidden_size, []
-        for t in range(steps):
-            if t >= (length[1][0] if length else steps):
-                y += [0.0] * hidden_size
-                continue
-            gates = [b[1][k] + b[1][4 * hidden_size + k]
-                     + sum(map(float.__mul__, w[1][k * inputs:(k + 1) * inputs], x[1][t * inputs:(t + 1) * inputs]))
-                     + sum(map(float.__mul__, r[1][k * hidden_size:(k + 1) * hidden_size], h)) for k in range(4 * hidden_size)]
-            i, o, f, g = (gates[k * hidden_size:(k + 1) * hidden_size] for k in range(4))
-            c = [sigmoid(f[k]) * c[k] + sigmoid(i[k]) * math.tanh(g[k]) for k in range(hidden_size)]
-            h = [sigmoid(o[k]) * math.tanh(c[k]) for k in range(hidden_size)]
-            y += h
-        return (steps, 1, 1, hidden_size), y
+        n, count, size = {'forward': 1, 'bidirectional': 2}[direction], length[1][0] if length else steps, gates * hidden_size
+        assert (w[0], r[0]) == ((n, size, inputs), (n, size, hidden_size)) and (not b or b[0] == (n, 2 * size))
+        y, last = [[0.0] * (n * hidden_size) for _ in range(steps)], []
+        for d in range(n):
+            h = cell = [0.0] * hidden_size
+            for t in range(count)[::-1 if d else 1]:
+                of_x, of_h = ([(b[1][(2 * d + part) * size + k] if b else 0)
+                               + sum(map(float.__mul__, m[1][(d * size + k) * len(v):(d * size + k + 1) * len(v)], v)) for k in range(size)]
+                              for part, m, v in ((0, w, x[1][t * inputs:(t + 1) * inputs]), (1, r, h)))
+                h, cell = step(*([values[k * hidden_size:(k + 1) * hidden_size] for k in range(gates)] for values in (of_x, of_h)), h, cell)
+                y[t][d * hidden_size:(d + 1) * hidden_size] = h
+            last += h
+        return [((steps, n, 1, hidden_size), sum(y, [])), ((n, 1, hidden_size), last)]
 
-    def GRU(self, x, w, r, b, length=None, *, hidden_size, direction, linear_before_reset):
-        """Gates are in ONNX's order z, r, h; the direction is forward."""
-        assert (direction, linear_before_reset) == ('forward', 1) and w[0][0] == r[0][0] == b[0][0] == 1
-        steps, _, inputs = x[0]
-        sigmoid = lambda value: 1 / (1 + math.exp(-value))
-        h, y = [0.0] * hidden_size, []
-        for t in range(steps):
-            if t >= (length[1][0] if length else steps):
-                y += [0.0] * hidden_size
-                continue
-            of_x, of_h = ([b[1][first + k] + sum(map(float.__mul__, m[1][k * n:(k + 1) * n], v)) for k in range(3 * hidden_size)]
-                          for first, m, n, v in ((0, w, inputs, x[1][t * inputs:(t + 1) * inputs]), (3 * hidden_size, r, hidden_size, h)))
-            z, reset = ([sigmoid(of_x[k] + of_h[k]) for k in range(gate * hidden_size, (gate + 1) * hidden_size)] for gate in (0, 1))
-            new = [math.tanh(of_x[2 * hidden_size + k] + reset[k] * of_h[2 * hidden_size + k]) for k in range(hidden_size)]
-            h = [(1 - z[k]) * new[k] + z[k] * h[k] for k in range(hidden_size)]
-            y += h
-        return (steps, 1, 1, hidden_size), y
+    def LSTM(self, x, w, r, b=None, length=None, h=None, c=None, *, hidden_size, direction='forward'):
+        """Gates are in ONNX's order i, o, f, c, and initial states are 0."""
+        def step(of_x, of_h, h, cell):
+            i, o, f, g = ([a + b for a, b in zip(*pair)] for pair in zip(of_x, of_h))
+            cell = [sigmoid(f[k]) * cell[k] + sigmoid(i[k]) * math.tanh(g[k]) for k in range(hidden_size)]
+            return [sigmoid(o[k]) * math.tanh(cell[k]) for k in range(hidden_size)], cell
+        return self.recurrent(step, 4, x, w, r, b, length, hidden_size, direction)
+
+    def GRU(self, x, w, r, b=None, length=None, h=None, *, hidden_size, direction='forward', linear_before_reset):
+        """Gates are in ONNX's order z, r, h, and initial states are 0."""
+        def step(of_x, of_h, h, _):
+            z, reset = ([sigmoid(a + b) for a, b in zip(of_x[gate], of_h[gate])] for gate in (0, 1))
+            new = [math.tanh(a + b * c) for a, b, c in zip(of_x[2], reset, of_h[2])]
+            return [(1 - z[k]) * new[k] + z[k] * h[k] for k in range(hidden_size)], None
+        assert linear_before_reset == 1
+        return self.recurrent(step, 3, x, w, r, b, length, hidden_size, direction)
 
     def Gemm(self, x, weight, bias=None, transB=0):
         shape, values = self.MatMul(x, self.Transpose(weight, [1, 0]) if transB else weight)

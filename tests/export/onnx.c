@@ -179,12 +179,31 @@ test_models (void)
   const DynoBatchField field = image (64, 64, 3);
 
   for (const DynoModel *const *model = dyno_model_list (); *model; model++)
-    /* Imported networks have neither an LSTM nor lengths. */
+    /* Imported networks have no lengths; see test_sequence_models. */
     if (!(*model)->reads_lengths)
       {
         g_test_message ("%s", (*model)->name);
         assert_comes_back (*model, 0.25, &field, (*model)->n_values ? (*model)->n_values : 5);
       }
+}
+
+/* Models of sequences without lengths. */
+static void
+test_sequence_models (void)
+{
+  static const char *const names[] = { "cnnlstm", "lstm_stack", "gru_stack" };
+  const DynoBatchField field = { .name = "sequence",
+                                 .role = DYNO_FIELD_INPUT,
+                                 .element = DYNO_ELEMENT_F32,
+                                 .n_axes = 2,
+                                 .shape = { 32, 4 },
+                                 .axes = "TF" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_test_message ("%s", names[i]);
+      assert_comes_back (dyno_model_find (names[i], NULL), 0.1, &field, 5);
+    }
 }
 
 /* A body between an input (N, 4, 8, 8) and a linear layer of 3 outputs; the body ends in h. */
@@ -450,6 +469,13 @@ test_sequences (void)
     "in x N,9,4;w m 4,6;MatMul a x,m b;w n 6;Add c b,n d;Relu r d e;w l.weight 6;w l.bias 6;"
     "LayerNormalization l e,l.weight,l.bias f;w o.weight 3,54;Transpose t f g perm=0,2,1;"
     "Flatten k g h;w o.bias 3;Gemm o h,o.weight,o.bias y transB=1;out y N,3",
+    /* layers in both directions, without biases, and with the last states */
+    "in x N,9,4;Transpose - x t perm=1,0,2;w a 2,20,4;w b 2,20,5;w c 2,40;LSTM /rnn/LSTM t,a,b,c "
+    "d,e "
+    "hidden_size=5 direction=bidirectional;Transpose - d f perm=0,2,1,3;i all 0,0,-1;"
+    "Reshape - f,all g;w h 1,18,10;w i 1,18,6;GRU /gru/GRU g,h,i j,k hidden_size=6 "
+    "linear_before_reset=1;i l -1;Gather - k,l m axis=0;i n 0;Gather - e,n p axis=0;Concat q m,p r "
+    "axis=1;w o.weight 3,11;Gemm o r,o.weight y transB=1;out y N,3",
   };
   static const char *const rows[] = {
     "in x N,4;i z 0,1,0,1;Pad p x,z a;w m 6,3;Gemm o a,m y;out y N,3",
@@ -674,6 +700,7 @@ main (int argc, char **argv)
   folder = g_dir_make_tmp ("dyno-onnx-XXXXXX", NULL);
   g_assert_true (dyno_state_dir_set (folder, NULL));
   g_test_add_func ("/export/onnx/models-come-back", test_models);
+  g_test_add_func ("/export/onnx/models-of-sequences-come-back", test_sequence_models);
   g_test_add_func ("/export/onnx/operators-come-back", test_operators);
   g_test_add_func ("/export/onnx/pixels-come-back", test_pixels);
   g_test_add_func ("/export/onnx/output-of-pixels-is-an-image", test_output_of_pixels);

@@ -36,5 +36,6 @@ extern const ImportTestShape import_test_around;
 void import_test_add_tokens (void);
 void import_test_add_composed (void);
 void import_test_add_pixels (void);
+void import_test_add_recurrent (void);
 
 G_END_DECLS

@@ -961,6 +961,7 @@ main (int argc, char **argv)
   import_test_add_tokens ();
   import_test_add_composed ();
   import_test_add_pixels ();
+  import_test_add_recurrent ();
   g_test_add_func ("/nn/import/refusals", test_refusals);
   g_test_add_func ("/nn/import/nameless-node", test_nameless_node);
   g_test_add_func ("/nn/import/names", test_names);

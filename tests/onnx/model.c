@@ -739,6 +739,134 @@ test_split_weights (void)
     }
 }
 
+/* A tensor of the floats 0, 1, 2 and so on. */
+static GByteArray *
+numbered_tensor (const char *name, const gint64 *dims, guint n_dims)
+{
+  GByteArray *tensor = onnx_test_tensor (name, DYNO_ONNX_FLOAT, dims, n_dims);
+  g_autoptr (GByteArray) values = g_byte_array_new ();
+  gint64 count = 1;
+
+  for (guint i = 0; i < n_dims; i++)
+    count *= dims[i];
+  for (gint64 i = 0; i < count; i++)
+    {
+      const float value = (float) i;
+      g_byte_array_append (values, (const guint8 *) &value, sizeof value);
+    }
+  dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, values->data, values->len);
+  return tensor;
+}
+
+/* An initialiser of `rows` rows whose first values are wanted; the values of a row follow each
+ * other. */
+static void
+assert_rows (const DynoOnnxModel *model, const char *name, const guint64 *dims, guint n_dims,
+             const float *wanted)
+{
+  const DynoOnnxTensor *tensor = dyno_onnx_model_find_initializer (model, name);
+  g_autoptr (GError) error = NULL;
+  guint64 columns = n_dims > 1 ? dims[1] : 1;
+
+  g_assert_nonnull (tensor);
+  g_assert_cmpuint (tensor->n_dims, ==, n_dims);
+  g_assert_cmpmem (tensor->dims, n_dims * sizeof *dims, dims, n_dims * sizeof *dims);
+  g_autoptr (GBytes) bytes = dyno_onnx_tensor_read (model, tensor, &error);
+  g_assert_no_error (error);
+  const float *values = g_bytes_get_data (bytes, NULL);
+  g_assert_cmpuint (g_bytes_get_size (bytes), ==, dims[0] * columns * sizeof *values);
+  for (guint64 row = 0; row < dims[0]; row++)
+    for (guint64 k = 0; k < columns; k++)
+      g_assert_cmpfloat (values[row * columns + k], ==, wanted[row] + (float) k);
+}
+
+/* Two units: a GRU of both directions on three values, after an LSTM without biases on one value,
+ * with a zero state, which old files name as inputs. */
+static GByteArray *
+recurrent_graph (void)
+{
+  static const gint64 w[] = { 1, 8, 1 }, r[] = { 1, 8, 2 }, v[] = { 2, 6, 3 }, u[] = { 2, 6, 2 },
+                      b[] = { 2, 12 }, state[] = { 1, 1, 2 };
+  GByteArray *graph = g_byte_array_new (),
+             *zeros = onnx_test_tensor ("h0", DYNO_ONNX_FLOAT, state, 3);
+
+  dyno_proto_bytes (zeros, DYNO_ONNX_TENSOR_RAW, "\0\0\0\0\0\0\0", 8);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("w", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("h0", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("z", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, numbered_tensor ("w", w, 3));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, numbered_tensor ("r", r, 3));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, numbered_tensor ("v", v, 3));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, numbered_tensor ("u", u, 3));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, numbered_tensor ("b", b, 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, zeros);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE,
+                 onnx_test_node ("LSTM", "/a/b/LSTM_2", "x,w,r,,,h0", "y"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("GRU", "gru", "y,v,u,b", "z"));
+  return graph;
+}
+
+/* The weights of LSTM and GRU nodes become those of PyTorch's modules. */
+static void
+test_split_recurrent (void)
+{
+  static const char *const gone[] = { "w", "r", "v", "u", "b", "h0" };
+  /* gates i, f, g, o from i, o, f, c; r, z, n from z, r, h, of the second direction */
+  static const float lstm_w[] = { 0, 1, 4, 5, 6, 7, 2, 3 },
+                     lstm_r[] = { 0, 2, 8, 10, 12, 14, 4, 6 }, gru_v[] = { 24, 27, 18, 21, 30, 33 },
+                     gru_b[] = { 20, 21, 18, 19, 22, 23 };
+  g_autoptr (DynoOnnxModel) model = parse_network (onnx_test_file (recurrent_graph ()));
+  g_autoptr (GError) error = NULL;
+
+  assert_rows (model, "a.b.weight_ih_l2", (guint64[]){ 8, 1 }, 2, lstm_w);
+  assert_rows (model, "a.b.weight_hh_l2", (guint64[]){ 8, 2 }, 2, lstm_r);
+  assert_rows (model, "v.weight_ih_l0_reverse", (guint64[]){ 6, 3 }, 2, gru_v);
+  assert_rows (model, "v.bias_hh_l0_reverse", (guint64[]){ 6 }, 1, gru_b);
+  for (guint i = 0; i < G_N_ELEMENTS (gone); i++)
+    g_assert_null (dyno_onnx_model_find_initializer (model, gone[i]));
+  g_assert_cmpuint (model->n_inputs, ==, 1);
+  /* Gather, Gather, LSTM; three times Concat and Gather, GRU */
+  g_assert_cmpuint (model->n_nodes, ==, 10);
+  const DynoOnnxNode *lstm = &model->nodes[2], *gather = &model->nodes[0];
+  g_assert_cmpstr (lstm->op_type, ==, "LSTM");
+  g_assert_cmpstr (lstm->inputs[1], ==, gather->outputs[0]);
+  g_assert_cmpstr (lstm->inputs[5], ==, "");
+  g_assert_cmpstr (gather->inputs[0], ==, "a.b.weight_ih_l2");
+  g_autoptr (GBytes) rows = dyno_onnx_tensor_read (
+      model, dyno_onnx_model_find_initializer (model, gather->inputs[1]), &error);
+  g_assert_no_error (error);
+  static const gint64 wanted[] = { 0, 1, 6, 7, 2, 3, 4, 5 };
+  g_assert_cmpmem (g_bytes_get_data (rows, NULL), g_bytes_get_size (rows), wanted, sizeof wanted);
+  /* The file without weights is not split again. */
+  g_autoptr (GBytes) bare = dyno_onnx_model_write_network (model, &error);
+  g_autoptr (DynoOnnxModel) again =
+      dyno_onnx_model_parse (bare, NULL, DYNO_ONNX_READ_NETWORK, &error);
+  g_assert_no_error (error);
+  g_autoptr (GBytes) third = dyno_onnx_model_write_network (again, &error);
+  g_assert_cmpuint (again->n_nodes, ==, 10);
+  g_autoptr (DynoOnnxModel) last =
+      dyno_onnx_model_parse (third, NULL, DYNO_ONNX_READ_NETWORK, &error);
+  g_assert_no_error (error);
+  g_autoptr (GBytes) fourth = dyno_onnx_model_write_network (last, &error);
+  g_assert_true (g_bytes_equal (third, fourth));
+}
+
+/* Nodes that are not split: weights that two of them read, or of another shape. */
+static void
+test_recurrent_as_it_is (void)
+{
+  GByteArray *graph = recurrent_graph ();
+
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("GRU", "gru", "y,v,u,b", "q"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("GRU", "odd", "y,w,r", "s"));
+  g_autoptr (DynoOnnxModel) model = parse_network (onnx_test_file (graph));
+  g_assert_cmpuint (model->n_nodes, ==, 4);
+  g_assert_cmpstr (model->nodes[0].inputs[1], ==, "w");
+  g_assert_cmpstr (model->nodes[1].inputs[1], ==, "v");
+  g_assert_nonnull (dyno_onnx_model_find_initializer (model, "b"));
+}
+
 /* Without splitting, the model is read unchanged. */
 static void
 test_shared_weights (void)
@@ -854,6 +982,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/onnx/model/limits-of-nodes", test_limits_of_nodes);
   g_test_add_func ("/onnx/model/tensors-only-for-weights", test_tensors_only);
   g_test_add_func ("/onnx/model/each-node-has-weights-of-its-own", test_split_weights);
+  g_test_add_func ("/onnx/model/weights-of-recurrent-layers", test_split_recurrent);
+  g_test_add_func ("/onnx/model/recurrent-layers-as-they-are", test_recurrent_as_it_is);
   g_test_add_func ("/onnx/model/shared-weights-as-they-are", test_shared_weights);
   g_test_add_func ("/onnx/model/copies-have-free-names", test_split_names);
   g_test_add_func ("/onnx/model/networks-are-split-once", test_split_network);

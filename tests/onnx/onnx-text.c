@@ -67,8 +67,8 @@ add_initializer (GByteArray *graph, char type, const char *name, const char *lis
   onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
 }
 
-/* "group=2", "pads=1,1,1,1", "axes=1,", "alpha=0.5", "auto_pad=VALID": the type follows from the
- * form of the value. */
+/* "group=2", "pads=1,1,1,1", "axes=1,", "alpha=0.5", "auto_pad=VALID", "activations=Sigmoid,Tanh":
+ * the type follows from the form of the value. */
 static void
 add_attribute (GByteArray *node, const char *text)
 {
@@ -78,7 +78,13 @@ add_attribute (GByteArray *node, const char *text)
   guint type = DYNO_ONNX_IS_INT;
 
   dyno_proto_string (a, DYNO_ONNX_ATTRIBUTE_NAME, parts[0]);
-  if (g_ascii_isalpha (*parts[1]))
+  if (g_ascii_isalpha (*parts[1]) && words[1])
+    {
+      type = DYNO_ONNX_IS_TEXTS;
+      for (guint i = 0; words[i]; i++)
+        dyno_proto_string (a, DYNO_ONNX_ATTRIBUTE_TEXTS, words[i]);
+    }
+  else if (g_ascii_isalpha (*parts[1]))
     {
       type = DYNO_ONNX_IS_TEXT;
       dyno_proto_string (a, DYNO_ONNX_ATTRIBUTE_TEXT, parts[1]);

@@ -293,6 +293,58 @@ take_part (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *
 }
 
 /* Concatenates tensors along an axis, which becomes their channels; constants are folded. */
+/* TRUE: x is all channels of a tensor like that of `first`, in the same view, with one element in
+ * the axis. */
+static gboolean
+can_stack (const DynoImportValue *first, const DynoImportValue *x, guint axis)
+{
+  guint32 count = 0;
+
+  return x->tensor->h == first->tensor->h && x->tensor->w == first->tensor->w
+         && x->tensor->c == first->tensor->c && dyno_view_equal (&x->view, &first->view)
+         && dyno_view_dim (&x->view, axis) == 1 && x->view.begin == 0
+         && dyno_view_is_run (&x->view, &count) && count == x->tensor->c;
+}
+
+/* Joins tensors along an axis in which each has one element, such as the last states of several
+ * layers: their channels are concatenated, and the axis becomes the outermost part of the channels.
+ * FALSE: they are no such tensors. */
+static gboolean
+stack (DynoImport *import, const DynoOnnxNode *node, DynoTensor **tensors)
+{
+  DynoImportValue *first = dyno_import_input (import, node, 0);
+  guint axis = 0, n = node->n_inputs;
+
+  if (n < 2 || !first || !first->tensor || first->view.n_dims == 0)
+    return FALSE;
+  DynoView view = first->view;
+  guint total = view.end[view.n_dims - 1];
+  gint64 given = dyno_import_int (node, "axis", 1);
+  given += given < 0 ? (gint64) view.n_dims : 0;
+  if (given < 0 || given >= (gint64) view.n_dims || total == DYNO_VIEW_MAX_PARTS)
+    return FALSE;
+  axis = (guint) given;
+  for (guint i = 0; i < n; i++)
+    {
+      DynoImportValue *x = dyno_import_input (import, node, i);
+      if (!x || !x->tensor || !dyno_import_settle (import, x) || !can_stack (first, x, axis))
+        return FALSE;
+      tensors[i] = x->tensor;
+    }
+  view = first->view;
+  if ((guint64) n * first->tensor->c > G_MAXINT32)
+    return FALSE;
+  guint at = axis > 0 ? view.end[axis - 1] : 0;
+  memmove (&view.parts[at + 1], &view.parts[at],
+           (view.end[view.n_dims - 1] - at) * sizeof view.parts[0]);
+  view.parts[at] = (DynoViewPart){ 'C', n, first->tensor->c };
+  for (guint i = axis; i < view.n_dims; i++)
+    view.end[i]++;
+  return dyno_import_output (import, node, 0,
+                             dyno_concat (import->graph, tensors, n, dyno_import_shown_name (node)),
+                             &view, NULL);
+}
+
 gboolean
 dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -305,6 +357,8 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_fold (import, node);
   if (dyno_import_is_parameter (import, node, 0))
     return dyno_import_class_token (import, node);
+  if (stack (import, node, tensors))
+    return TRUE;
   for (guint i = 0; i < node->n_inputs; i++)
     {
       DynoImportValue *value = dyno_import_tensor (import, node, i);

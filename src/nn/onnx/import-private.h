@@ -56,6 +56,7 @@ typedef struct {
   GHashTable *needed;             /* DynoOnnxNode that the output depends on */
   GHashTable *absorbed;           /* DynoOnnxNode that a pattern includes */
   GHashTable *patterns; /* DynoOnnxNode to DynoImportPattern, the last node of a pattern */
+  GHashTable *of_rows;  /* name of a value to the DynoOnnxNode that makes it (weightrows.c) */
   GPtrArray *refusals;  /* char * */
   GPtrArray *notes;     /* char *; NULL: notes are not wanted */
   /* tensors that were copied into another order (materialise.c), and the first node that needed
@@ -72,6 +73,9 @@ typedef struct {
 gboolean dyno_import_refuse (DynoImport *import, const DynoOnnxNode *node, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 void dyno_import_note (DynoImport *import, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* TRUE: the graph has a parameter of that name. */
+gboolean dyno_import_has_parameter (const DynoImport *import, const char *name);
 
 /* Input i; NULL: it is left out. */
 DynoImportValue *dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i);
@@ -227,6 +231,37 @@ void dyno_import_find_patterns (DynoImport *import);
 /* The same for random masks, after the other patterns (patterns-depth.c). */
 void dyno_import_find_depth (DynoImport *import);
 
+/* --- LSTM and GRU (rnn.c, weightrows.c) ------------------------------------------------------- */
+
+/* Finds the LSTM and GRU nodes, as patterns, and the nodes that compute their weights. */
+void dyno_import_find_recurrent (DynoImport *import);
+
+/* A row of a matrix (rows, columns), or an element of a vector. */
+typedef struct {
+  const DynoOnnxValue *parameter;
+  guint32 row;
+} DynoWeightRow;
+
+/* The rows of a value that nodes compute from parameters. */
+typedef struct {
+  guint n_dims;
+  gint64 dims[DYNO_VIEW_MAX_DIMS]; /* without the columns */
+  gint64 columns;                  /* 0: rows of vectors */
+  GArray *list;                    /* DynoWeightRow, the last axis fastest */
+} DynoWeightRows;
+
+void dyno_weight_rows_clear (DynoWeightRows *rows);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoWeightRows, dyno_weight_rows_clear)
+
+/* Marks the nodes that compute input i of an LSTM or GRU from parameters as absorbed.  producers:
+ * name of a value to the node that makes it. */
+void dyno_import_absorb_rows (DynoImport *import, GHashTable *producers, const DynoOnnxNode *node,
+                              guint i);
+/* The rows of input i, of matrices or of vectors, for dyno_weight_rows_clear.  FALSE: the input has
+ * none. */
+gboolean dyno_import_get_rows (DynoImport *import, const DynoOnnxNode *node, guint i,
+                               gboolean matrix, DynoWeightRows *rows);
+
 /* --- values in another order (materialise.c) -------------------------------------------------- */
 
 /* TRUE: axis `axis` of the value is all of its channels. */
@@ -278,6 +313,7 @@ gboolean dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_layer_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_group_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_instance_norm (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_recurrent (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_activation (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_leaky_relu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_elu (DynoImport *import, const DynoOnnxNode *node);

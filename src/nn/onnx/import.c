@@ -183,6 +183,12 @@ is_taken (const DynoGraph *graph, const char *name)
   return FALSE;
 }
 
+gboolean
+dyno_import_has_parameter (const DynoImport *import, const char *name)
+{
+  return is_taken (import->graph, name);
+}
+
 /* The parameter of input i, whose extents are copied to dims; NULL: the node was refused. */
 static const DynoImportValue *
 take_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims, guint32 *dims)
@@ -547,19 +553,25 @@ add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
 }
 
 /* The axes of the file's input.  A sequence has its channels before its steps, as PyTorch's
- * convolutions and batch norms take it, where such a layer reads the input. */
+ * convolutions and batch norms take it, where such a layer reads the input, and its steps before the
+ * samples where an LSTM or a GRU does. */
 static const char *
 input_form (const DynoOnnxModel *model)
 {
-  static const char *const of_channels[] = { "Conv", "BatchNormalization", NULL };
+  static const char *const of_channels[] = { "Conv", "BatchNormalization", NULL },
+                           *const of_steps[] = { "GRU", "LSTM", NULL };
   const DynoOnnxValue *input = &model->inputs[0];
 
   if (input->n_dims != 3)
     return input->n_dims == 2 ? "N CHW" : "N C H W";
   for (guint i = 0; i < model->n_nodes; i++)
-    if (model->nodes[i].n_inputs > 0 && g_str_equal (model->nodes[i].inputs[0], input->name)
-        && g_strv_contains (of_channels, model->nodes[i].op_type))
-      return "N C W";
+    if (model->nodes[i].n_inputs > 0 && g_str_equal (model->nodes[i].inputs[0], input->name))
+      {
+        if (g_strv_contains (of_channels, model->nodes[i].op_type))
+          return "N C W";
+        if (g_strv_contains (of_steps, model->nodes[i].op_type))
+          return "W N C";
+      }
   return "N W C";
 }
 
@@ -716,9 +728,11 @@ find_logits (DynoImport *import, const DynoTensor *x, gboolean of_pixels)
 /* The batch for which the file's shapes are valid; the graph's batch where the file leaves it
  * open. */
 static guint32
-find_batch (const DynoOnnxValue *input, const DynoTensor *x)
+find_batch (const DynoOnnxModel *model, const DynoTensor *x)
 {
-  gint64 batch = input->n_dims > 0 ? input->dims[0].value : 0;
+  const DynoOnnxValue *input = &model->inputs[0];
+  guint axis = input_form (model)[0] == 'N' ? 0 : 1;
+  gint64 batch = input->n_dims > axis ? input->dims[axis].value : 0;
 
   return batch > 0 && batch <= G_MAXUINT16 ? (guint32) batch : x ? x->n : 1;
 }
@@ -731,19 +745,21 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
       values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_value),
       readers = g_hash_table_new (g_str_hash, g_str_equal), needed = g_hash_table_new (NULL, NULL),
       absorbed = g_hash_table_new (NULL, NULL),
-      patterns = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+      patterns = g_hash_table_new_full (NULL, NULL, NULL, g_free),
+      of_rows = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GPtrArray) refusals = g_ptr_array_new_with_free_func (g_free);
   const DynoOnnxValue *input = &model->inputs[0];
   gboolean is_linear = FALSE;
   DynoImport import = { .graph = graph,
                         .model = model,
                         .n_outputs = n_outputs,
-                        .batch = find_batch (input, x),
+                        .batch = find_batch (model, x),
                         .values = values,
                         .readers = readers,
                         .needed = needed,
                         .absorbed = absorbed,
                         .patterns = patterns,
+                        .of_rows = of_rows,
                         .refusals = refusals,
                         .notes = notes };
 
@@ -758,6 +774,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
   find_needed (&import);
   dyno_import_find_patterns (&import);
   dyno_import_find_depth (&import);
+  dyno_import_find_recurrent (&import);
   for (guint i = 0; i < model->n_nodes; i++)
     if (g_hash_table_contains (needed, &model->nodes[i]))
       read_node (&import, &model->nodes[i]);

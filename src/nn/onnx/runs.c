@@ -14,14 +14,15 @@ is_steps (const DynoImportValue *x, guint axis)
          && view->parts[begin].extent == x->tensor->w;
 }
 
-/* Takes the first step; its axis stays with the extent 1. */
+/* Takes the first or the last step; its axis stays with the extent 1. */
 static gboolean
-read_first_step (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
-                 guint axis, DynoView *view)
+read_step (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x, guint axis,
+           gboolean last, DynoView *view)
 {
   guint total = x->view.end[x->view.n_dims - 1], at = axis > 0 ? x->view.end[axis - 1] : 0;
   const char *name = node->n_outputs == 1 ? dyno_import_shown_name (node) : node->outputs[k];
-  DynoTensor *y = dyno_first_step (import->graph, x->tensor, name);
+  DynoTensor *y = last ? dyno_last_step (import->graph, x->tensor, name, &(DynoSequence){ NULL, 0 })
+                       : dyno_first_step (import->graph, x->tensor, name);
 
   *view = x->view;
   for (guint i = at; i + 1 < total; i++)
@@ -68,8 +69,8 @@ dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k, D
     return dyno_import_output (import, node, k, x->tensor, &view, NULL);
   if (!dyno_import_settle (import, x))
     return FALSE;
-  if (begin == 0 && end == 1 && is_steps (x, axis))
-    return read_first_step (import, node, k, x, axis, &view);
+  if (end - begin == 1 && (begin == 0 || end == x->tensor->w) && is_steps (x, axis))
+    return read_step (import, node, k, x, axis, begin > 0, &view);
   DynoImportValue *moved = dyno_import_with_channels (import, node, x, axis);
   if (moved)
     return append_channels (import, node, k, moved, axis, begin, end);
