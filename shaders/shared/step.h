@@ -23,6 +23,7 @@ struct DynoStepInput {
   float bias_correction1;
   float bias_correction2;
   float clip_norm;        /* 0: no clipping; else the limit of the global gradient norm */
+  float clip_value;       /* 0: no clipping; else the limit of each gradient's absolute value */
   /* 1: SGD's momentum buffer starts as the gradient (PyTorch's first step) */
   uint32_t first_update;
   float loss_scale_min, loss_scale_max;

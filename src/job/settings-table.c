@@ -119,6 +119,10 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, clip_norm, "clip_norm", "0", 0, 1e6), GROUP (ADVANCED), LIVE (STEP),
     .zero = N_ ("Off"), .title = N_ ("Gradient clipping"),
     .help = N_ ("Largest norm that the gradient may have; 0 switches clipping off.") },
+  { NUMBER (DOUBLE, clip_value, "clip_value", "0", 0, 1e6), GROUP (ADVANCED), LIVE (STEP),
+    .zero = N_ ("Off"), .title = N_ ("Clipping per value"),
+    .help = N_ ("Largest absolute value that each element of the gradient may have, after the "
+                "clipping by norm; 0 switches it off.") },
   { NUMBER (DOUBLE, ema_decay, "ema_decay", "0", 0, 0.999999), GROUP (ADVANCED),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Moving average of weights"),
     .help = N_ ("Decay of an exponential moving average of the weights, such as 0.999: validation "

@@ -29,6 +29,7 @@ typedef struct {
   gboolean cache;
   gint64 accumulate;      /* micro-batches per step; batch_size is the micro-batch, as in PyTorch */
   double clip_norm;       /* 0: off */
+  double clip_value;      /* 0: off; applied after clip_norm */
   double ema_decay;       /* decay of the moving averages; 0: off */
   gboolean checkpointing; /* activation checkpointing */
   gboolean memory_shrink; /* micro-batches where the device refuses memory */

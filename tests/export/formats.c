@@ -366,6 +366,13 @@ test_left_out_by_value (void)
     { "timm", "augment.crop_ratio", "1.5", "augment.crop_ratio = 1.5 (there: 1.3333)" },
     { "torchrun", "warmup_epochs", "0.5", "warmup_epochs = 0.5 (there: 0)" },
     { "lightning", "prefetch", "5", "prefetch = 5 (there: 2)" },
+    /* The job clips by norm too. */
+    { "lightning", "clip_value", "0.5", "clip_value = 0.5 (there: 0)" },
+    { "timm", "clip_value", "0.5", "clip_value = 0.5 (there: 0)" },
+    { "tensorflow", "clip_value", "0.5", "clip_value = 0.5 (there: 0)" },
+    { "torchrun", "clip_value", "0.5", "clip_value = 0.5 (there: 0)" },
+    { "trainingarguments", "clip_value", "0.5", "clip_value = 0.5 (there: 0)" },
+    { "deepspeed", "clip_value", "0.5", "clip_value = 0.5 (there: 0)" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)

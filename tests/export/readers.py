@@ -320,8 +320,11 @@ def check_accelerate(path, s):
     }
     same_all(read_yaml(path), expected)
     with open(path, encoding='utf-8') as file:
-        if f'gradient_accumulation_steps={s.accumulate})' not in file.read():
-            raise Wrong('no comment tells of accumulation')
+        text = file.read()
+    if f'gradient_accumulation_steps={s.accumulate})' not in text:
+        raise Wrong('no comment tells of accumulation')
+    same('calls that clip', [(way, float(limit)) for way, limit in re.findall(r'^# accelerator.clip_grad_(\w+)_\(model.parameters\(\), (.*)\)$', text, re.M)],
+         [(way, float(limit)) for way, limit in (('norm', s.clip_norm), ('value', s.clip_value)) if limit])
     accelerate = find_module('accelerate')
     if not accelerate:
         return 'accelerate is missing'
@@ -339,11 +342,11 @@ def milestones(s):
 def lightning_expected(s):
     trainer = {
         'accelerator': 'auto', 'devices': 1, 'precision': '16-mixed' if s.amp else '32-true', 'max_epochs': s.epochs,
-        'accumulate_grad_batches': s.accumulate, 'gradient_clip_val': float(s.clip_norm) if s.clip_norm else None,
+        'accumulate_grad_batches': s.accumulate, 'gradient_clip_val': float(s.clip_norm or s.clip_value) or None,
         'benchmark': s.autotune and not s.deterministic, 'deterministic': s.deterministic,
     }
-    if s.clip_norm:
-        trainer['gradient_clip_algorithm'] = 'norm'
+    if s.clip_norm or s.clip_value:  # Lightning clips in one of the two ways only
+        trainer['gradient_clip_algorithm'] = 'norm' if s.clip_norm else 'value'
     optimizer = {'lr': float(s.lr), 'weight_decay': float(s.weight_decay)}
     if s.optimizer in WITH_MOMENTUM:
         optimizer['momentum'] = float(s.momentum)
@@ -428,8 +431,8 @@ def timm_expected(s):
         'batch_size': s.batch_size, 'grad_accum_steps': s.accumulate, 'amp': s.amp, 'amp_dtype': 'float16',
         'channels_last': True, 'workers': s.workers, 'pin_mem': s.pinned,
         'opt': 'momentum' if s.optimizer == 'sgd' else s.optimizer, 'lr': float(s.lr), 'momentum': float(s.momentum),
-        'weight_decay': float(s.weight_decay), 'clip_grad': float(s.clip_norm) if s.clip_norm else None,
-        'clip_mode': 'norm', 'epochs': s.epochs, 'sched_on_updates': True, 'warmup_epochs': float(s.warmup_epochs),
+        'weight_decay': float(s.weight_decay), 'clip_grad': float(s.clip_norm or s.clip_value) or None,
+        'clip_mode': 'value' if s.clip_value and not s.clip_norm else 'norm', 'epochs': s.epochs, 'sched_on_updates': True, 'warmup_epochs': float(s.warmup_epochs),
         'warmup_lr': 0.0, 'cooldown_epochs': 0, 'scale': [float(s.augment_crop or 1), 1.0],
         'ratio': [1 / s.augment_crop_ratio, float(s.augment_crop_ratio)] if s.augment_crop else [1.0, 1.0],
         'hflip': 0.5 if s.augment_flip else 0.0, 'vflip': 0.5 if s.augment_flip_vertical else 0.0,
@@ -548,7 +551,7 @@ def python_expected(s):
         'AMP': s.amp, 'WORKERS': s.workers, 'PREFETCH': s.prefetch, 'OPTIMIZER': s.optimizer, 'LR': float(s.lr),
         'MOMENTUM': float(s.momentum), 'WEIGHT_DECAY': float(s.weight_decay), 'WEIGHT_DECAY_NORMS': s.weight_decay_norms, 'SCHEDULE': s.schedule, 'SCHEDULE_EPOCHS': s.schedule_epochs,
         'WARMUP_EPOCHS': float(s.warmup_epochs), 'LABEL_SMOOTHING': float(s.label_smoothing),
-        'CLIP_NORM': float(s.clip_norm), 'AUGMENT_FLIP': s.augment_flip,
+        'CLIP_NORM': float(s.clip_norm), 'CLIP_VALUE': float(s.clip_value), 'AUGMENT_FLIP': s.augment_flip,
         'AUGMENT_BRIGHTNESS': float(s.augment_brightness), 'SHUFFLE': s.data_shuffle, 'VAL_SPLIT': float(s.data_val_split),
         'VRAM_BUDGET': s.vram_budget, 'DETERMINISTIC': s.deterministic, 'N_OUTPUTS': s.classes if s.known else 10,
         'PREDICTS_VALUES': False, 'PREDICTS_PIXELS': False,

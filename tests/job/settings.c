@@ -27,6 +27,7 @@ test_keys (void)
                                       "cache",
                                       "accumulate",
                                       "clip_norm",
+                                      "clip_value",
                                       "checkpointing",
                                       "memory.shrink",
                                       "exchange.half",

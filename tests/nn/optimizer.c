@@ -92,6 +92,7 @@ make (Truth *t, gboolean amp)
   step->weight_decay = (float) t->o.weight_decay;
   step->epsilon = (float) t->o.epsilon;
   step->clip_norm = (float) t->o.clip_norm;
+  step->clip_value = (float) t->o.clip_value;
   step->scale_growth_interval = t->o.growth_interval;
   step->first_update = 1;
   return h;
@@ -321,12 +322,45 @@ test_clip (void)
     }
 }
 
+/* Each element of the unscaled gradient is limited, before any rule reads it: of the elements of a
+ * step some are above the limit and some below it, of both signs.  With clip_norm too, the limit
+ * applies to the gradient of the limited norm. */
+static void
+test_clip_value (void)
+{
+  static const struct {
+    ReferenceRule rule;
+    gboolean amp;
+    double clip_norm, clip_value;
+  } cases[] = {
+    { REFERENCE_SGD, FALSE, 0, 0.0625 },      { REFERENCE_SGD, TRUE, 0, 0.0625 },
+    { REFERENCE_ADAMW, FALSE, 0, 0.0625 },    { REFERENCE_RMSPROP, FALSE, 0, 0.0625 },
+    { REFERENCE_SGD, FALSE, 0.25, 0.046875 }, { REFERENCE_SGD, TRUE, 0.25, 0.046875 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Truth t;
+      truth_init (&t, 24);
+      if (cases[i].rule != REFERENCE_SGD)
+        adam (&t, cases[i].rule);
+      t.o.weight_decay = 0.03125;
+      t.o.clip_norm = cases[i].clip_norm;
+      t.o.clip_value = cases[i].clip_value;
+      t.o.scale = cases[i].amp ? 256 : 1;
+      t.o.dynamic_scale = cases[i].amp;
+      run (&t, cases[i].amp, five, 5);
+      g_test_message ("%" G_GSIZE_FORMAT " of 48 elements are limited", t.o.n_clipped);
+      g_assert_true (t.o.n_clipped > 4 && t.o.n_clipped < 44);
+      truth_clear (&t);
+    }
+}
+
 static void
 test_clip_unused (void)
 {
   Truth t;
   truth_init (&t, 24);
-  t.o.clip_norm = 1e6;
+  t.o.clip_norm = t.o.clip_value = 1e6;
   run (&t, FALSE, five, 2);
   truth_clear (&t);
 }
@@ -430,6 +464,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/optimizer/lion-matches-reference", test_lion);
   g_test_add_func ("/nn/optimizer/lion-rests-without-gradients", test_lion_rests);
   g_test_add_func ("/nn/optimizer/clips-the-global-norm", test_clip);
+  g_test_add_func ("/nn/optimizer/clips-each-value-after-the-norm", test_clip_value);
   g_test_add_func ("/nn/optimizer/large-clip-changes-nothing", test_clip_unused);
   g_test_add_func ("/nn/optimizer/loss-scale-grows-and-falls", test_scale);
   g_test_add_func ("/nn/optimizer/overflow-in-the-first-step", test_scale_first_step);

@@ -84,9 +84,15 @@ reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const
   else
     o->applied++;
   o->least_direction = HUGE_VAL;
+  o->n_clipped = 0;
   for (gsize i = 0; i < n && !o->overflow; i++)
     {
       double g = gradient[i] / o->scale * factor;
+      if (o->clip_value > 0 && fabs (g) > o->clip_value)
+        {
+          g = g > 0 ? o->clip_value : -o->clip_value;
+          o->n_clipped++;
+        }
       double *w = &weights[i], *m = &moment1[i], *v = &moment2[i];
       switch (o->rule)
         {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_ and GradScaler, and Lion, on the CPU in
- * double. */
+/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_, clip_grad_value_ and GradScaler, and Lion, on
+ * the CPU in double. */
 #pragma once
 #include <glib.h>
 
@@ -17,13 +17,15 @@ typedef enum {
 typedef struct {
   ReferenceRule rule;
   double lr, momentum, beta2, weight_decay, epsilon;
-  double clip_norm; /* 0: none */
+  double clip_norm;  /* 0: none */
+  double clip_value; /* 0: none; after clip_norm */
   gboolean dynamic_scale;
   guint growth_interval;
   /* state */
   double scale;
   guint good_steps, applied, skipped;
   double grad_norm;
+  gsize n_clipped;        /* elements that clip_value changed in this step */
   double least_direction; /* for Lion: the smallest value whose sign was used */
   gboolean overflow;
 } ReferenceOptimizer;

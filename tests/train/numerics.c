@@ -710,6 +710,7 @@ test_step_input (void)
   s.momentum = 0.75;
   s.weight_decay = 0.125;
   s.clip_norm = 2.5;
+  s.clip_value = 0.75;
   s.seed = (G_GINT64_CONSTANT (7) << 32) + 9;
   dyno_step_fill_input (&input, &order, &s);
   g_assert_cmpuint (input.first_update, ==, 1);
@@ -719,6 +720,7 @@ test_step_input (void)
   g_assert_cmpfloat (input.momentum, ==, 0.75f);
   g_assert_cmpfloat (input.weight_decay, ==, 0.125f);
   g_assert_cmpfloat (input.clip_norm, ==, 2.5f);
+  g_assert_cmpfloat (input.clip_value, ==, 0.75f);
   g_assert_cmpfloat (input.loss_divisor, ==, 3);
   g_assert_cmpuint (input.scale_growth_interval, ==, 100);
   s.optimizer = DYNO_OPTIMIZER_ADAMW;

@@ -29,12 +29,18 @@ write_accelerate (const DynoExportContext *context)
                          "use_cpu: false\n");
   g_string_append_printf (
       text, "\n# In the script: Accelerator(gradient_accumulation_steps=%" G_GINT64_FORMAT ")%s",
-      s->accumulate, s->clip_norm > 0 ? "," : "\n");
+      s->accumulate, s->clip_norm > 0 || s->clip_value > 0 ? ",\n" : "\n");
   if (s->clip_norm > 0)
     {
       g_autofree char *norm = dyno_settings_get (s, "clip_norm");
-      g_string_append_printf (text, "\n# accelerator.clip_grad_norm_(model.parameters(), %s)\n",
+      g_string_append_printf (text, "# accelerator.clip_grad_norm_(model.parameters(), %s)\n",
                               norm);
+    }
+  if (s->clip_value > 0)
+    {
+      g_autofree char *value = dyno_settings_get (s, "clip_value");
+      g_string_append_printf (text, "# accelerator.clip_grad_value_(model.parameters(), %s)\n",
+                              value);
     }
   dyno_export_append_left_out (text, &dyno_exporter_accelerate, context);
   return g_string_free (text, FALSE);

@@ -60,6 +60,14 @@ dyno_export_knows_size (const DynoExportContext *context)
   return dyno_export_get_size (context) > 0;
 }
 
+gboolean
+dyno_export_clips_values (const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+
+  return s->clip_value > 0 && s->clip_norm <= 0;
+}
+
 static gboolean
 is_held (const DynoExportRow *row, const DynoExportContext *context)
 {

@@ -59,6 +59,8 @@ gboolean dyno_export_has_workers (const DynoExportContext *context);
 gboolean dyno_export_knows_steps (const DynoExportContext *context);
 gboolean dyno_export_knows_size (const DynoExportContext *context);
 gboolean dyno_export_has_momentum (const DynoExportContext *context);
+/* TRUE: gradients are clipped per value and not by norm, for programs that clip in one way only. */
+gboolean dyno_export_clips_values (const DynoExportContext *context);
 
 /* The names of an optimizer in other programs; NULL: the program has none that computes the
  * same. */

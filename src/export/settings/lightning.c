@@ -24,6 +24,7 @@ static const DynoExportRow rows[] = {
   { "weight_decay", "weight_decay" },
   { "schedule", "lr_scheduler", "constant" },
   { "clip_norm", "gradient_clip_val", "0" },
+  { "clip_value", "gradient_clip_val", "0", dyno_export_clips_values },
   { "autotune", "benchmark", "false", may_benchmark },
   { "deterministic", "deterministic", "false" },
   { "seed", "seed_everything" },
@@ -37,10 +38,11 @@ append_trainer (GString *text, const DynoSettings *s)
   dyno_yaml_string (text, 2, "precision", s->amp ? "16-mixed" : "32-true");
   dyno_yaml_int (text, 2, "max_epochs", s->epochs);
   dyno_yaml_int (text, 2, "accumulate_grad_batches", s->accumulate);
-  if (s->clip_norm > 0)
+  if (s->clip_norm > 0 || s->clip_value > 0)
     {
-      dyno_yaml_double (text, 2, "gradient_clip_val", s->clip_norm);
-      dyno_yaml_string (text, 2, "gradient_clip_algorithm", "norm");
+      dyno_yaml_double (text, 2, "gradient_clip_val",
+                        s->clip_norm > 0 ? s->clip_norm : s->clip_value);
+      dyno_yaml_string (text, 2, "gradient_clip_algorithm", s->clip_norm > 0 ? "norm" : "value");
     }
   else
     dyno_yaml_null (text, 2, "gradient_clip_val");

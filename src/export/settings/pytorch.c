@@ -59,6 +59,7 @@ static const DynoExportRow rows[] = {
   CONSTANT ("loss.dice", "DICE"),
   { "loss.weights", "CLASS_WEIGHTS", "", knows_weights },
   CONSTANT ("clip_norm", "CLIP_NORM"),
+  CONSTANT ("clip_value", "CLIP_VALUE"),
   { "image_size", "SAMPLE_SHAPE" },
   CONSTANT ("augment.flip", "AUGMENT_FLIP"),
   CONSTANT ("augment.flip_vertical", "AUGMENT_FLIP_VERTICAL"),

@@ -31,6 +31,7 @@ static const DynoExportRow rows[] = {
   CONSTANT ("warmup_epochs", "WARMUP_EPOCHS"),
   CONSTANT ("label_smoothing", "LABEL_SMOOTHING"),
   CONSTANT ("clip_norm", "CLIP_NORM"),
+  { "clip_value", "CLIP_VALUE", "0", dyno_export_clips_values, .direct = TRUE },
   { "image_size", "SAMPLE_SHAPE" },
   CONSTANT ("augment.flip", "AUGMENT_FLIP"),
   CONSTANT ("augment.brightness", "AUGMENT_BRIGHTNESS"),

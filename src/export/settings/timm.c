@@ -53,6 +53,7 @@ static const DynoExportRow rows[] = {
   { "warmup_epochs", "warmup_epochs", "5", .direct = TRUE },
   { "label_smoothing", "smoothing", "0.1", .direct = TRUE },
   { "clip_norm", "clip_grad", "0" },
+  { "clip_value", "clip_grad", "0", dyno_export_clips_values },
   { "ema_decay", "model_ema_decay", "0", averages },
   { "model.dropout", "drop", "0", drops },
   { "image_size", "img_size", NULL, dyno_export_knows_size },
@@ -91,8 +92,9 @@ has_model (const char *model)
 
 /* timm's RMSprop has alpha 0.9 by default; versions from 1.0.12 on have an argument for it. */
 static void
-append_optimizer (GString *text, const DynoSettings *s)
+append_optimizer (GString *text, const DynoExportContext *context)
 {
+  const DynoSettings *s = &context->job->settings;
   const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
 
   dyno_yaml_string (text, 0, "opt", dyno_export_get_optimizer (s)->timm);
@@ -101,11 +103,11 @@ append_optimizer (GString *text, const DynoSettings *s)
       g_string_append (text, "opt_kwargs:  # timm 1.0.12 or newer\n");
       dyno_yaml_double (text, 2, "alpha", optimizer->beta2);
     }
-  if (s->clip_norm > 0)
-    dyno_yaml_double (text, 0, "clip_grad", s->clip_norm);
+  if (s->clip_norm > 0 || s->clip_value > 0)
+    dyno_yaml_double (text, 0, "clip_grad", s->clip_norm > 0 ? s->clip_norm : s->clip_value);
   else
     dyno_yaml_null (text, 0, "clip_grad");
-  dyno_yaml_string (text, 0, "clip_mode", "norm");
+  dyno_yaml_string (text, 0, "clip_mode", dyno_export_clips_values (context) ? "value" : "norm");
 }
 
 static void
@@ -203,7 +205,7 @@ write_timm (const DynoExportContext *context)
   dyno_export_yaml_rows (text, &dyno_exporter_timm, context);
   dyno_yaml_string (text, 0, "amp_dtype", "float16");
   dyno_yaml_bool (text, 0, "channels_last", TRUE);
-  append_optimizer (text, s);
+  append_optimizer (text, context);
   append_schedule (text, s);
   append_augmentation (text, context);
   dyno_yaml_bool (text, 0, "model_ema", s->ema_decay > 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* optimizer: norm and Inf check of all gradients, the decision on the step, and the update, over
  * the flat parameter memory of P elements.
- *     g = gradient / loss scale * min (1, clip / (norm + 1e-6)); norm is the norm of all
+ *     g = gradient / loss scale * min (1, clip_norm / (norm + 1e-6)); norm is the norm of all
  *         gradients / loss scale
+ *     g = max (-clip_value, min (g, clip_value))
  *     SGD:   g += decay * w; m = momentum * m + g (first step: m = g); w -= lr * m
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)

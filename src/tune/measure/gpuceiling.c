@@ -198,7 +198,7 @@ identify (const DynoSettings *settings)
 
   s.workers = s.prefetch = s.pinned = s.persistent_workers = s.cache = 0;
   s.accumulate = s.epochs = 1;
-  s.lr = s.momentum = s.weight_decay = s.clip_norm = 0;
+  s.lr = s.momentum = s.weight_decay = s.clip_norm = s.clip_value = 0;
   return s;
 }
 

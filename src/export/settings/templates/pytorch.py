@@ -255,9 +255,12 @@ class Training:
             loss = self.train_loss(output.float(), targets) / len(batches)
             self.scaler.scale(loss).backward()
             total += loss.detach()
-        if CLIP_NORM > 0:
+        if CLIP_NORM > 0 or CLIP_VALUE > 0:
             self.scaler.unscale_(self.optimizer)
+        if CLIP_NORM > 0:
             nn.utils.clip_grad_norm_(self.model.parameters(), CLIP_NORM)
+        if CLIP_VALUE > 0:
+            nn.utils.clip_grad_value_(self.model.parameters(), CLIP_VALUE)
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)

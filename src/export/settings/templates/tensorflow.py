@@ -56,6 +56,8 @@ def make_model():
 
 def make_decaying_optimizer():
     options = {'learning_rate': LR, 'weight_decay': WEIGHT_DECAY or None, 'global_clipnorm': CLIP_NORM or None}
+    if CLIP_VALUE > 0 and not CLIP_NORM:  # Keras clips in one of the two ways only
+        options['clipvalue'] = CLIP_VALUE
     if ACCUMULATE > 1:  # needs Keras 3
         options['gradient_accumulation_steps'] = ACCUMULATE
     if OPTIMIZER == 'adamw':
