@@ -23,7 +23,7 @@ set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50
 set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
 set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 densenet121 convnext_tiny vit_small vit_b_16 unet_resnet34 deeplabv3_resnet50 cnnlstm
-set -g __dynoctl_keys epochs= batch_size= accumulate= workers= threads= loader.nice= prefetch= lr= head_lr_factor= momentum= weight_decay= warmup_epochs= schedule_epochs= label_smoothing= clip_norm= clip_value= ema_decay= early_stop.patience= early_stop.min_delta= best_metric= model.width= model.dropout= model.stochastic_depth= model.freeze= loss.focal= loss.dice= loss.weights= image_size= augment.crop= augment.crop_ratio= augment.shift= augment.rotate= augment.brightness= augment.contrast= augment.saturation= augment.hue= augment.noise= augment.erase= augment.time_mask= augment.time_shift= augment.mixup= augment.cutmix= data.val_split= data.folds= data.fold= data.max_bad= vram_budget= exchange.bucket= seed= checkpoint_minutes=
+set -g __dynoctl_keys epochs= batch_size= accumulate= workers= threads= loader.nice= prefetch= lr= head_lr_factor= layer_decay= momentum= weight_decay= warmup_epochs= schedule_epochs= label_smoothing= clip_norm= clip_value= ema_decay= early_stop.patience= early_stop.min_delta= best_metric= model.width= model.dropout= model.stochastic_depth= model.freeze= loss.focal= loss.dice= loss.weights= image_size= augment.crop= augment.crop_ratio= augment.shift= augment.rotate= augment.brightness= augment.contrast= augment.saturation= augment.hue= augment.noise= augment.erase= augment.time_mask= augment.time_shift= augment.mixup= augment.cutmix= data.val_split= data.folds= data.fold= data.max_bad= vram_budget= exchange.bucket= seed= checkpoint_minutes=
 set -g __dynoctl_values amp=true amp=false \
     pinned=true pinned=false \
     cache=true cache=false \
@@ -135,6 +135,7 @@ __dynoctl_option model -s s -l size -x -d 'Input, height x width x channels'
 __dynoctl_option model -l classes -x -d 'Outputs'
 __dynoctl_option model -s b -l batch -x -d 'Batch size'
 __dynoctl_option model -l width -x -d 'Scales the channels'
+__dynoctl_option model -l layer-decay -x -d 'Also the factors on the learning rates of layers'
 __dynoctl_option model -l amp -d 'Sizes with mixed precision'
 __dynoctl_option inspect -a '(__dynoctl_data)'
 __dynoctl_option convert -a '(__dynoctl_data)'

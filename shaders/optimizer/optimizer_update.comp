@@ -13,8 +13,8 @@
  * g is the gradient times update_scale (1 / loss scale, times the clipping factor of the norm), then
  * clamped to -clip_value .. clip_value where clip_value > 0, as PyTorch's clip_grad_value_ does.
  * After an overflow only the gradients change.  Sources: PyTorch's SGD, Adam (Kingma and Ba 2015), AdamW
- * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012); Lion (Chen et al. 2023).  HEAD=1: from
- * HEAD_START on, lr is multiplied by HEAD_FACTOR.  UNDECAYED=1: decay is 0 from UNDECAYED_START to
+ * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012); Lion (Chen et al. 2023).  RATES=1: lr is
+ * multiplied by the factor of the element's range.  UNDECAYED=1: decay is 0 from UNDECAYED_START to
  * before UNDECAYED_END.  AVERAGE=1: the weights' moving average is updated, with its fp16 copy.  An
  * invocation takes 8 elements. */
 #include "types.glsl"
@@ -25,10 +25,6 @@
 #endif
 
 layout (constant_id = DYNO_OPTIMIZER_COUNT) const uint COUNT = 1; /* elements / 8 */
-#ifdef HEAD
-layout (constant_id = DYNO_OPTIMIZER_HEAD_START) const uint HEAD_START = 0;
-layout (constant_id = DYNO_OPTIMIZER_HEAD_FACTOR) const float HEAD_FACTOR = 1.0;
-#endif
 #ifdef UNDECAYED
 layout (constant_id = DYNO_OPTIMIZER_UNDECAYED_START) const uint UNDECAYED_START = 0;
 layout (constant_id = DYNO_OPTIMIZER_UNDECAYED_END) const uint UNDECAYED_END = 0;
@@ -42,6 +38,7 @@ DYNO_BUFFER_OUT (Halves, uvec4, 16);
 DYNO_BUFFER_IN (Corrections, float, 4);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
+DYNO_BUFFER_IN (Rates, DynoRateRange, 4);
 
 void
 main ()
@@ -70,11 +67,17 @@ main ()
 #ifdef MOMENT2
   Floats moment2 = Floats (p.moment2);
 #endif
+#ifdef RATES
+  uint n_ranges = 0; /* before this one */
+  DynoRateRange range = Rates (p.rates).v[0];
+#endif
 
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
-#ifdef HEAD
-      const float lr = i >= HEAD_START ? base_lr * HEAD_FACTOR : base_lr;
+#ifdef RATES
+      while (i >= range.end) /* i only grows */
+        range = Rates (p.rates).v[++n_ranges];
+      const float lr = base_lr * range.factor;
 #else
       const float lr = base_lr;
 #endif

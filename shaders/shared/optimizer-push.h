@@ -8,12 +8,18 @@
 /* constant_id of each */
 #define DYNO_OPTIMIZER_COUNT         0 /* norm and states: 16-byte accesses; update: elements / 8 */
 #define DYNO_OPTIMIZER_DECIDE_GROUPS 0 /* number of partials */
-#define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the head */
-#define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: factor on the head's learning rate */
-#define DYNO_OPTIMIZER_DECAY         3 /* update and states: decay of the moving averages */
+#define DYNO_OPTIMIZER_DECAY         1 /* update and states: decay of the moving averages */
 /* update: elements / 8 before the range without weight decay, and before the end of this range */
-#define DYNO_OPTIMIZER_UNDECAYED_START 4
-#define DYNO_OPTIMIZER_UNDECAYED_END   5
+#define DYNO_OPTIMIZER_UNDECAYED_START 2
+#define DYNO_OPTIMIZER_UNDECAYED_END   3
+
+/* A range of the flat memory from the end of the range before it, in elements / 8: the factor on its
+ * learning rate.  The last range ends with the memory. */
+DYNO_STRUCT (DynoRateRange) {
+  uint32_t end;
+  float factor;
+};
+DYNO_STRUCT_SIZE (DynoRateRange, 8)
 
 DYNO_STRUCT (DynoOptimizerNormPush) {
   uint64_t gradient;
@@ -42,8 +48,9 @@ DYNO_STRUCT (DynoOptimizerUpdatePush) {
   uint64_t corrections;
   uint64_t average;
   uint64_t average_half;
+  uint64_t rates; /* DynoRateRange[] */
 };
-DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 80)
+DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 88)
 
 DYNO_STRUCT (DynoOptimizerStatesPush) {
   uint64_t states;

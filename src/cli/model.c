@@ -18,7 +18,7 @@
 typedef struct {
   char *size;
   int batch, classes;
-  double width;
+  double width, layer_decay;
   gboolean amp, as_json;
 } Options;
 
@@ -107,6 +107,8 @@ print_json (const DynoModel *model, const DynoNetworkParams *params, const GArra
       dyno_json_uint (&json, "states", layer->states);
       dyno_json_uint (&json, "flops", layer->flops);
       dyno_json_uint (&json, "activation_bytes", layer->output_bytes);
+      if (params->layer_decay < 1 && layer->lr_factor > 0)
+        dyno_json_double (&json, "lr_factor", layer->lr_factor);
       dyno_json_end_object (&json);
     }
   dyno_json_end_array (&json);
@@ -123,8 +125,9 @@ static void
 print_text (const DynoModel *model, const DynoNetworkParams *params, const GArray *layers,
             const GPtrArray *notes)
 {
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("layer", "kind", "output", "parameters", "FLOP", "memory", NULL);
+  gboolean decays = params->layer_decay < 1;
+  g_autoptr (DynoTable) table = dyno_table_new ("layer", "kind", "output", "parameters", "FLOP",
+                                                "memory", decays ? "lr" : NULL, NULL);
   const Totals totals = add_up (layers);
   g_autofree char *parameters = dyno_amount_count ((double) totals.parameters, " "),
                   *flops = dyno_amount_count ((double) totals.flops, " "),
@@ -138,7 +141,11 @@ print_text (const DynoModel *model, const DynoNetworkParams *params, const GArra
                       layer->parameters ? g_strdup_printf ("%" G_GUINT64_FORMAT, layer->parameters)
                                         : g_strdup (""),
                       dyno_amount_count ((double) layer->flops, " "),
-                      dyno_amount_bytes (layer->output_bytes, " "), NULL);
+                      dyno_amount_bytes (layer->output_bytes, " "),
+                      !decays                ? NULL
+                      : layer->lr_factor > 0 ? g_strdup_printf ("x %.4g", layer->lr_factor)
+                                             : g_strdup (""),
+                      NULL);
     }
   dyno_table_print (table);
   dyno_out_line ("%s", "");
@@ -170,6 +177,7 @@ describe (const DynoModel *model, const Options *options, const guint32 size[3],
   guint32 values = model->n_values;
   DynoNetworkParams params = { .model = model->name,
                                .model_width = options->width,
+                               .layer_decay = options->layer_decay,
                                .batch = (guint32) options->batch,
                                .n_outputs = values ? values : (guint32) options->classes,
                                .loss = values ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
@@ -200,7 +208,7 @@ dyno_verb_model (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) names = NULL;
   g_autofree char *size_text = NULL;
-  Options options = { .batch = 1, .classes = UNSET, .width = 1 };
+  Options options = { .batch = 1, .classes = UNSET, .width = 1, .layer_decay = 1 };
   guint32 size[3] = { DEFAULT_SIDE, DEFAULT_SIDE, 3 };
   int code;
   const GOptionEntry entries[] = {
@@ -212,6 +220,8 @@ dyno_verb_model (int argc, char **argv)
       "Outputs (1000, of pixels 21, or those of the file)", "N" },
     { "batch", 'b', 0, G_OPTION_ARG_INT, &options.batch, "Batch size (1)", "N" },
     { "width", 0, 0, G_OPTION_ARG_DOUBLE, &options.width, "Scales the channels (1)", "FACTOR" },
+    { "layer-decay", 0, 0, G_OPTION_ARG_DOUBLE, &options.layer_decay,
+      "Also the factor on each layer's learning rate with this layer_decay", "DECAY" },
     { "amp", 0, 0, G_OPTION_ARG_NONE, &options.amp, "Sizes with mixed precision", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &options.as_json, "JSON objects on standard output", NULL },
     { NULL },
@@ -231,6 +241,8 @@ dyno_verb_model (int argc, char **argv)
     return dyno_cli_usage (argv[0], "--size takes 224, 224x160 or 224x160x1, not “%s”", size_text);
   if (options.batch < 1 || (options.classes < 1 && options.classes != UNSET))
     return dyno_cli_usage (argv[0], "--batch and --classes take numbers from 1");
+  if (!(options.layer_decay >= 0.01 && options.layer_decay <= 1))
+    return dyno_cli_usage (argv[0], "--layer-decay takes a number from 0.01 to 1");
   const DynoModel *model = dyno_model_find (names[0], &error);
   if (model && !size_text && model->height > 0 && model->width > 0)
     {

@@ -347,6 +347,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     /* Training and evaluation share the weights' memory, whose layout depends on this. */
     .freeze = mode != DYNO_MODE_PREDICT ? g_quark_to_string (s->model_freeze) : NULL,
     .head_lr_factor = training ? s->head_lr_factor : 0,
+    .layer_decay = training ? s->layer_decay : 0,
     .undecayed_vectors = mode != DYNO_MODE_PREDICT && !s->weight_decay_norms,
     .average_decay = mode != DYNO_MODE_PREDICT ? s->ema_decay : 0,
     .ranks = training ? job->ranks : 0,

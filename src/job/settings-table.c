@@ -91,6 +91,10 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Head learning rate"),
     .help = N_ ("Factor of the last layer's learning rate over that of the others: 10 is usual "
                 "where the others start from pretrained weights.") },
+  { NUMBER (DOUBLE, layer_decay, "layer_decay", "1", 0.01, 1), GROUP (ADVANCED), RATE (NONE),
+    .title = N_ ("Layer-wise decay"),
+    .help = N_ ("Factor on the learning rate from each layer or block to the one before it, "
+                "counted from the head: 0.65 to 0.9 is usual for pretrained transformers.") },
   { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), RATE (NONE),
     LIVE (STEP), .depends_on = "optimizer=sgd,rmsprop", .title = N_ ("Momentum"),
     .help = N_ ("Share of the previous update that is added to the next one.") },

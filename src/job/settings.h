@@ -87,6 +87,7 @@ typedef struct {
   double model_stochastic_depth;
   GQuark model_freeze;          /* quark of the text; 0: none */
   double head_lr_factor;        /* 1: the rate of the other layers */
+  double layer_decay;           /* 1: all layers have the same rate */
   gboolean weight_decay_norms;  /* weight decay applies to vectors too */
   double loss_focal, loss_dice; /* exponent; share of the loss */
   gboolean loss_smooth_l1;

@@ -151,6 +151,12 @@ class Data(Case):
         self.assertEqual(facts['layers'][1]['shape'], [3, 32, 16, 64])
         self.assertEqual(facts['layers'][1]['parameters'], 64 * 49)
         self.assertEqual(facts['layers'][1]['activation_bytes'], 3 * 32 * 16 * 64 * 2)
+        self.assertNotIn('lr_factor', facts['layers'][1])
+        decayed, = self.lines('model', 'simplecnn', '--layer-decay', '0.5', '--json')
+        factors = {layer['name']: layer['lr_factor'] for layer in decayed['layers'] if 'lr_factor' in layer}
+        self.assertEqual(factors, {'0': 0.0625, '1': 0.0625, '4': 0.125, '5': 0.125, '8': 0.25, '9': 0.25, '12': 0.5, '13': 0.5, '18': 1})
+        self.assertRegex(self.run_it('model', 'simplecnn', '--layer-decay', '0.5').stdout.decode(), r'(?m)^8 .* x 0\.25$')
+        self.assertIn('from 0.01 to 1', self.run_it('model', 'simplecnn', '--layer-decay', '1.5', expect=2).stderr.decode())
         names = [line['model'] for line in self.lines('model', '--json')]
         self.assertIn('headpose_resnet50', names)
         self.assertIn('features.18.0', self.run_it('model', 'mobilenetv2').stdout.decode())

@@ -65,12 +65,15 @@ class Predict(Case):
         self.assertEqual({key for key in before if before[key] == frozen[key]},
                          {key for key in before if key.startswith(('0.', '1.'))})
         slow, fast = tune('slow.safetensors'), tune('fast.safetensors', '--set', 'head_lr_factor=10')
+        decayed = tune('decayed.safetensors', '--set', 'layer_decay=0.5')
         for key in before:
             if 'running' in key:
                 continue
-            steps = [[b - a for a, b in zip(before[key], after[key])] for after in (slow, fast)]
+            steps = [[b - a for a, b in zip(before[key], after[key])] for after in (slow, fast, decayed)]
             self.assertGreater(math.hypot(*steps[0]), 0, key)
             self.assertAlmostEqual(math.hypot(*steps[1]) / math.hypot(*steps[0]), 10 if key in head else 1, delta=0.02, msg=key)
+            layer = {'0': 0, '1': 0, '4': 1, '5': 1, '8': 2, '9': 2, '12': 3, '13': 3, '18': 4}[key.split('.')[0]]
+            self.assertAlmostEqual(math.hypot(*steps[2]) / math.hypot(*steps[0]), 0.5 ** (4 - layer), delta=0.02, msg=key)
 
     def check_int8_weights(self):
         """Weights are within half a quantisation step of their channel, and predicting needs no

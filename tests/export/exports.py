@@ -49,6 +49,8 @@ def another(key, value):
     """A different value of the setting, which other programs accept too."""
     if isinstance(value, bool):
         return not value
+    if key == 'layer_decay':  # 1 is its largest value
+        return 0.75
     if isinstance(value, str):
         return OTHER_WORDS[key]
     if value == 0 and key not in COUNTS:  # integers are written without a decimal point

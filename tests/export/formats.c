@@ -77,7 +77,9 @@ change (DynoSettings *settings, const DynoSettingInfo *info)
   else if (info->type == DYNO_SETTING_ENUM)
     value = now > 0 ? 0 : 1;
   else if (info->type == DYNO_SETTING_DOUBLE)
-    value = now == 1 ? 2 : now == 0.2 ? 0.4 : MAX (info->minimum, now / 2 + 0.1);
+    value = now == 1     ? (info->maximum > 1 ? 2 : 0.5)
+            : now == 0.2 ? 0.4
+                         : MAX (info->minimum, now / 2 + 0.1);
   else if (info->type == DYNO_SETTING_BYTES)
     value = 1 << 30;
   else if (info->type == DYNO_SETTING_TEXT)

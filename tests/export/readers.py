@@ -441,6 +441,7 @@ def timm_expected(s):
         'mixup_mode': 'batch',
         'smoothing': float(s.label_smoothing), 'model_ema': s.ema_decay > 0,
         **({'model_ema_decay': float(s.ema_decay)} if s.ema_decay else {}),
+        **({'layer_decay': float(s.layer_decay)} if s.layer_decay < 1 else {}),
         'drop': float(s.model_dropout) if s.model in DROPOUT_MODELS else 0.0,
         'grad_checkpointing': s.checkpointing, 'seed': s.seed32,
     }

@@ -48,6 +48,7 @@ test_keys (void)
                                       "log.trackio",
                                       "log.mlflow",
                                       "head_lr_factor",
+                                      "layer_decay",
                                       "ema_decay",
                                       "early_stop.patience",
                                       "early_stop.min_delta",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Frozen parameters: the backward pass ends above them, they have no gradients and no moments, and
- * training leaves them bit-identical; also the head, which has a learning rate of its own, and
- * moving averages. */
+ * training leaves them bit-identical; also the learning rates of layers and of the head, and moving
+ * averages. */
 #include "build.h"
 #include "graph-private.h"
 #include "infos.h"
+#include "layerrates.h"
 #include <math.h>
 #include <string.h>
 
@@ -279,6 +280,147 @@ test_head_factor (void)
     }
 }
 
+/* The layer of some parameters: that of timm for vision transformers and ResNets; elsewhere a block
+ * or a module with a matrix, with the vectors after it. */
+static void
+test_layers (void)
+{
+  static const struct {
+    const char *model;
+    guint n;
+    struct {
+      const char *name;
+      guint layer;
+    } of[8];
+  } cases[] = {
+    { "vit_tiny_patch16_224",
+      14,
+      { { "cls_token", 0 },
+        { "pos_embed", 0 },
+        { "patch_embed.proj.weight", 0 },
+        { "blocks.0.norm1.weight", 1 },
+        { "blocks.11.mlp.fc2.bias", 12 },
+        { "norm.bias", 12 },
+        { "head.weight", 13 } } },
+    { "resnet18",
+      10,
+      { { "conv1.weight", 0 },
+        { "bn1.bias", 0 },
+        { "layer1.0.bn1.weight", 1 },
+        { "layer1.1.conv1.weight", 2 },
+        { "layer2.0.conv1.weight", 3 },
+        { "layer2.0.downsample.1.bias", 3 },
+        { "layer4.1.bn2.weight", 8 },
+        { "fc.bias", 9 } } },
+    { "convnext_tiny",
+      23,
+      { { "features.0.1.weight", 0 },
+        { "features.1.0.layer_scale", 1 },
+        { "features.1.1.block.0.weight", 2 },
+        { "features.2.0.weight", 4 },
+        { "features.2.1.weight", 4 },
+        { "features.7.2.block.5.bias", 21 },
+        { "classifier.0.weight", 21 },
+        { "classifier.2.weight", 22 } } },
+    { "mobilenetv2",
+      20,
+      { { "features.0.1.weight", 0 },
+        { "features.1.conv.2.weight", 1 },
+        { "features.17.conv.0.0.weight", 17 },
+        { "features.18.1.bias", 18 },
+        { "classifier.1.weight", 19 } } },
+    { "simplecnn",
+      5,
+      { { "0.weight", 0 },
+        { "1.bias", 0 },
+        { "4.weight", 1 },
+        { "13.weight", 3 },
+        { "18.bias", 4 } } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint frozen = 0; frozen < 2; frozen++)
+      {
+        g_autofree char *module =
+            g_strndup (cases[i].of[0].name, strcspn (cases[i].of[0].name, "."));
+        g_autoptr (DynoGraph) graph =
+            build_graph (cases[i].model, frozen ? module : NULL, DYNO_MODE_TRAIN);
+        g_assert_cmpuint (dyno_graph_get_n_layers (graph), ==, cases[i].n);
+        for (guint k = 0; k < G_N_ELEMENTS (cases[i].of) && cases[i].of[k].name; k++)
+          g_assert_cmpuint (find (graph, cases[i].of[k].name)->layer, ==, cases[i].of[k].layer);
+      }
+}
+
+/* One step of plain SGD: a parameter moves by its layer's power of the decay, and the head's by the
+ * head's factor too, whatever parts of the flat memory the layers lie in. */
+static void
+check_layer_decay (const char *freeze, gboolean undecayed)
+{
+  const double decay = 0.5;
+  Trained plain, decayed;
+  DynoNetworkParams params = params_of ("simplecnn", freeze, DYNO_MODE_TRAIN);
+  params.model_width = 0.125;
+  params.optimizer = DYNO_OPTIMIZER_SGD;
+  params.undecayed_vectors = undecayed;
+  train (&plain, &params, 1, 0);
+  params.layer_decay = decay;
+  params.head_lr_factor = 10;
+  train (&decayed, &params, 1, 0);
+  DynoGraph *graph = dyno_build_get_graph (decayed.build);
+  double moved = 0;
+  for (guint i = 0; i < plain.parameters->len; i++)
+    {
+      const DynoParameter *p = decayed.parameters->pdata[i];
+      const float *start = plain.before->pdata[i], *a = plain.after->pdata[i],
+                  *b = decayed.after->pdata[i];
+      double factor = p->layer == 4 ? 10 : pow (decay, 4 - (double) p->layer);
+      if (p->is_state || p->is_frozen)
+        continue;
+      g_assert_cmpfloat (dyno_graph_get_lr_factor (graph, p), ==, factor);
+      for (guint64 k = 0; k < dyno_parameter_count (p); k++)
+        {
+          moved += p->layer == 0 ? fabs ((double) (b[k] - start[k])) : 0;
+          g_assert_cmpfloat_with_epsilon (b[k] - start[k], factor * (a[k] - start[k]), 1e-6);
+        }
+    }
+  g_assert_true (freeze || moved > 1e-4);
+  trained_clear (&plain);
+  trained_clear (&decayed);
+}
+
+static void
+test_layer_decay (void)
+{
+  check_layer_decay (NULL, FALSE);
+  check_layer_decay ("0,18.weight", TRUE);
+}
+
+/* The table of the factors overlaps no other tensor of its space, and the plan has its bytes; no
+ * table is made where all factors are 1. */
+static void
+test_table_of_rates (void)
+{
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      DynoNetworkParams params = params_of ("simplecnn", NULL, DYNO_MODE_TRAIN);
+      DynoPlan plan;
+      params.class_weights = i > 0;
+      params.layer_decay = i < 2 ? 0.9 : 1;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      plan_of (graph, &plan);
+      g_assert_true (!graph->rates == (i == 2));
+      if (!graph->rates)
+        continue;
+      const DynoTensor *before = i > 0 ? graph->class_weights : dyno_graph_scaler (graph);
+      g_assert_cmpuint (graph->rates->offset, >=, before->offset + before->size_bytes);
+      g_assert_cmpuint (graph->rates->offset % 256, ==, 0);
+      g_assert_cmpuint (graph->rates->size_bytes, ==, 5 * 8);
+      g_assert_cmpuint (plan.space_bytes[DYNO_SPACE_SCALER], >=,
+                        graph->rates->offset + graph->rates->size_bytes);
+    }
+}
+
 /* A parameter that weight decay may exclude: one axis in PyTorch, or one of three names. */
 static gboolean
 is_vector (const DynoParameter *p)
@@ -298,7 +440,7 @@ check_places (const char *model, const char *freeze)
   g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
   g_assert_no_error (error);
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
-  guint64 start, end, head = dyno_graph_get_head_start (graph), sum = 0;
+  guint64 start, end, head = graph->head_start, sum = 0;
   dyno_graph_get_undecayed (graph, &start, &end);
   g_autofree guint8 *taken = g_malloc0 (graph->parameter_elements);
   guint n_vectors = 0;
@@ -446,6 +588,9 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/freeze/unknown-and-all-are-refused", test_refuses);
   g_test_add_func ("/nn/freeze/frozen-stay-the-rest-moves", test_frozen_stay);
   g_test_add_func ("/nn/freeze/head-moves-by-its-own-learning-rate", test_head_factor);
+  g_test_add_func ("/nn/layers/are-blocks-and-modules-with-matrices", test_layers);
+  g_test_add_func ("/nn/layers/move-by-powers-of-the-decay", test_layer_decay);
+  g_test_add_func ("/nn/layers/factors-have-memory-of-their-own", test_table_of_rates);
   g_test_add_func ("/nn/freeze/vectors-lie-together", test_places);
   g_test_add_func ("/nn/freeze/vectors-without-weight-decay", test_decay);
   g_test_add_func ("/nn/average/follows-weights-and-statistics", test_average);

@@ -184,7 +184,7 @@ test_two_layers (void)
   g_assert_cmpstr (head.added_weight->name, ==, "c.weight");
   g_assert_cmpstr (head.added_bias->name, ==, "c.bias");
   g_assert_false (head.is_linear);
-  g_assert_cmpuint (dyno_graph_get_head_start (graph), ==, 0);
+  g_assert_cmpuint (graph->head_start, ==, 0);
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     {
       const DynoModel *model = import_test_open (others[i], &error);

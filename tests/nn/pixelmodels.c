@@ -258,7 +258,7 @@ test_head (void)
         }
       g_assert_cmpuint (trained, ==, cases[i].n_trained);
       /* all trained parameters have the head's learning rate */
-      g_assert_cmpuint (dyno_graph_get_head_start (graph), ==, 0);
+      g_assert_cmpuint (graph->head_start, ==, 0);
     }
 }
 
@@ -267,7 +267,7 @@ static void
 test_head_start (void)
 {
   g_autoptr (DynoGraph) graph = build ("lraspp_mobilenet_v3_large", 0.25, 64, 64, 5, NULL);
-  g_assert_cmpuint (dyno_graph_get_head_start (graph), ==,
+  g_assert_cmpuint (graph->head_start, ==,
                     find (graph, "classifier.low_classifier.weight")->element_offset);
 }
 

@@ -154,7 +154,7 @@ test_batches_that_do_not_divide (void)
   } cases[] = {
     { 2, 1, 8, { "augment.mixup=0.4", "loss.weights=1,3,15,2", "amp=false" }, 1e-5 },
     { 2, 2, 4, { "clip_norm=0.5", "ema_decay=0.9", "amp=false" }, 1e-5 },
-    { 2, 1, 8, { "clip_norm=0.5", "clip_value=0.002", "amp=false" }, 1e-5 },
+    { 2, 1, 8, { "clip_value=0.002", "layer_decay=0.5", "amp=false" }, 1e-5 },
     { 4, 1, 4, { "label_smoothing=0.1", "exchange.half=true", "amp=true" }, 1e-3 },
     { 4, 3, 2, { "augment.flip=true", "optimizer=adamw", "amp=false" }, 1e-5 },
   };

@@ -15,6 +15,13 @@ drops (const DynoExportContext *context)
   return model && model->has_dropout;
 }
 
+/* With a value timm makes a parameter group for each layer, even with 1. */
+static gboolean
+decays_by_layer (const DynoExportContext *context)
+{
+  return context->job->settings.layer_decay < 1;
+}
+
 static gboolean
 crops (const DynoExportContext *context)
 {
@@ -46,6 +53,7 @@ static const DynoExportRow rows[] = {
   { "optimizer", "opt", "sgd" },
   { "lr", "lr", NULL, .direct = TRUE },
   { "momentum", "momentum", "0.9", .direct = TRUE },
+  { "layer_decay", "layer_decay", "1", decays_by_layer, .direct = TRUE },
   { "weight_decay", "weight_decay", "0.00002", .direct = TRUE },
   { "weight_decay.norms", NULL, "false" },
   { "epochs", "epochs", "300", .direct = TRUE },

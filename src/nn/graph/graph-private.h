@@ -22,6 +22,7 @@ struct _DynoGraph {
   guint64 state_elements;
   guint64 head_start, undecayed_start, undecayed_end; /* see place_kinds */
   const DynoParameter *head; /* the first parameter of the head; NULL: no head */
+  guint n_layers;            /* see layerrates.h; 0 before the parameters are placed */
   gboolean sealed;           /* the flat tensors exist: no parameter can be added */
   DynoTensor *step_input, *step_output, *scaler;
   DynoTensor *flat[DYNO_SPACE_N];
@@ -42,7 +43,11 @@ struct _DynoGraph {
   DynoTensor *standard;
   DynoTensor *class_weights; /* of cross entropy, also after the scaler; NULL: all are 1 */
   float *target_scale;       /* host copy of `standard` */
-  DynoMetricInfo *metrics;   /* of the loss; NULL: none yet */
+  /* DynoRateRange[] of the flat memory, after the other tensors of the scaler, and its values;
+   * NULL: all parameters have the learning rate of the step */
+  DynoTensor *rates;
+  GArray *rate_ranges;
+  DynoMetricInfo *metrics; /* of the loss; NULL: none yet */
   guint n_metrics;
   GPtrArray *notes; /* char *, about a network that was read from a file */
   DynoMix mix;      /* applied by the preparation of the input */
@@ -59,6 +64,9 @@ void dyno_tensor_free (DynoTensor *tensor);
 guint64 dyno_graph_count_elements (const DynoGraph *graph, DynoSpace space);
 gboolean dyno_graph_find_parameter (const DynoGraph *graph, const DynoParameter *parameter,
                                     DynoSpace space, guint64 *first);
+
+/* Sets the layer of each parameter (layerrates.h). */
+void dyno_graph_group_layers (DynoGraph *graph);
 
 /* Copies a flat space into one array for each parameter that lies in it, in torchvision's
  * layout. */

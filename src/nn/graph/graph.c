@@ -111,6 +111,8 @@ dyno_graph_free (DynoGraph *graph)
   g_ptr_array_unref (graph->notes);
   g_strfreev (graph->freeze);
   g_free (graph->target_scale);
+  if (graph->rate_ranges)
+    g_array_unref (graph->rate_ranges);
   g_free (graph->metrics);
   g_free (graph);
 }
@@ -522,6 +524,7 @@ dyno_graph_place_parameters (DynoGraph *graph)
     return;
   g_return_if_fail (!graph->sealed);
   check_prefixes (graph);
+  dyno_graph_group_layers (graph);
   place_kinds (graph);
   if (graph->freeze && graph->trained_elements == 0)
     dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL,
@@ -535,12 +538,6 @@ void
 dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first)
 {
   graph->head = first;
-}
-
-guint64
-dyno_graph_get_head_start (DynoGraph *graph)
-{
-  return graph->head_start;
 }
 
 void

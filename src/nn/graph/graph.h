@@ -64,7 +64,7 @@ typedef enum {
   /* moving averages of the trained parameters, then of the running statistics, fp32 */
   DYNO_SPACE_AVERAGE,
   /* struct DynoScalerState of shared/step.h, then the mean and deviation of standardised targets or
-   * the class weights */
+   * the class weights, then the factors on the learning rate */
   DYNO_SPACE_SCALER,
   DYNO_SPACE_ARENA, /* activations, their gradients and the scratch of nodes, aliased by liveness */
   DYNO_SPACE_INPUT, /* the fields of a batch, as the host writes them */
@@ -144,6 +144,7 @@ struct _DynoParameter {
   guint32 fan_in, fan_out; /* from dims; a bias' fan_in is set by its op to the weight's */
   guint64 element_offset;  /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
   guint64 n_elements;      /* in memory, pads included */
+  guint layer;             /* for the decay of the learning rate by layers (layerrates.h) */
   gboolean is_state;       /* running statistic: lies in STATE at element_offset, has no gradient */
   /* under one of the graph's frozen prefixes: has no gradient, and lies after the trained
    * parameters */
@@ -198,6 +199,9 @@ typedef struct {
   const char *freeze;
   /* factor on the learning rate of the head (dyno_graph_set_head); 0 reads as 1 */
   double head_lr_factor;
+  /* factor on the learning rate of each layer over that of the layer after it (layerrates.h), 0 to
+   * 1; 0 reads as 1 */
+  double layer_decay;
   /* Weight decay leaves out vectors (biases and the parameters of normalisations), and the class
    * token and positions of a transformer.  These parameters are contiguous in the flat memory. */
   gboolean undecayed_vectors;
@@ -265,9 +269,6 @@ typedef struct {
 
 /* The trained parameters from this one on are the head: no other parameter may follow the head. */
 void dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first);
-/* The element at which the head begins in the flat memory of the trained parameters; the number of
- * elements where there is no head. */
-guint64 dyno_graph_get_head_start (DynoGraph *graph);
 /* The elements of the flat memory, from start to before end, that weight decay leaves out; none
  * without undecayed_vectors. */
 void dyno_graph_get_undecayed (DynoGraph *graph, guint64 *start, guint64 *end);

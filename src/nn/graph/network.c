@@ -296,6 +296,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                    .checkpointing = params->checkpointing,
                                    .optimizer = params->optimizer,
                                    .head_lr_factor = params->head_lr_factor,
+                                   .layer_decay = params->layer_decay,
                                    .undecayed_vectors = params->undecayed_vectors,
                                    .average_decay = params->average_decay,
                                    .ranks = params->ranks,

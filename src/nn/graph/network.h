@@ -49,6 +49,7 @@ typedef struct {
   gboolean no_fusion; /* all fusions off: for tests and comparison */
   DynoOptimizer optimizer;
   double head_lr_factor;      /* factor on the last layer's learning rate; 0 reads as 1 */
+  double layer_decay;         /* as in DynoGraphParams */
   gboolean undecayed_vectors; /* as in DynoGraphParams, in evaluation too */
   double average_decay;       /* as in DynoGraphParams; evaluation uses the averages */
   guint ranks;                /* as in DynoGraphParams, in training */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h. */
 #include "summary.h"
+#include "layerrates.h"
 #include "network.h"
 #include "op.h"
 
@@ -11,7 +12,7 @@ count_values (const DynoTensor *tensor)
 }
 
 static DynoLayer
-describe (const DynoNode *node)
+describe (const DynoGraph *graph, const DynoNode *node)
 {
   const DynoTensor *output = node->outputs[0];
   guint64 values = count_values (output);
@@ -33,7 +34,10 @@ describe (const DynoNode *node)
       else if (parameter->is_state)
         layer.states += dyno_parameter_count (parameter);
       else
-        layer.parameters += dyno_parameter_count (parameter);
+        {
+          layer.parameters += dyno_parameter_count (parameter);
+          layer.lr_factor = dyno_graph_get_lr_factor (graph, parameter);
+        }
     }
   layer.flops = node->op->flops ? node->op->flops (node) : values;
   return layer;
@@ -49,7 +53,7 @@ dyno_network_list_layers (DynoGraph *graph)
       const DynoNode *node = g_ptr_array_index (nodes, i);
       if (node->stage != DYNO_STAGE_FORWARD || node->n_outputs == 0 || !node->outputs[0])
         continue;
-      const DynoLayer layer = describe (node);
+      const DynoLayer layer = describe (graph, node);
       g_array_append_val (layers, layer);
     }
   return layers;

@@ -13,6 +13,7 @@ typedef struct {
   guint64 states;       /* running statistics */
   guint64 flops;        /* of the forward pass: a multiply-add is two */
   guint64 output_bytes; /* bytes of its output in memory, pads included */
+  double lr_factor;     /* on the learning rate of its parameters; 0: it has none */
 } DynoLayer;
 
 /* DynoLayer of each forward node, in order; strings are the graph's.  A layer with a weight counts

@@ -11,22 +11,26 @@
  *     RMSprop: g += decay * w; v = b2 v + (1 - b2) g^2; m = momentum * m + g / (sqrt (v) + eps);
  *            w -= lr * m
  *     Lion:  w *= 1 - lr * decay; w -= lr * sign (b1 m + (1 - b1) g); m = b2 m + (1 - b2) g
- * The lr of the head (dyno_graph_set_head) is multiplied by the graph's head_lr_factor, as in a
- * parameter group of its own; with undecayed_vectors decay is 0 for vectors.
+ * The lr of each parameter is multiplied by its factor (layerrates.h), as in parameter groups; with
+ * undecayed_vectors decay is 0 for vectors.
  * With averages, a of each weight and running statistic x, after t updates:
  *     a += (1 - min (decay, (1 + t) / (10 + t))) * (x - a)
  * so that the start values, far from the learned ones, are soon forgotten.
  * A row of optimizers.c describes each optimizer and the moments that it keeps.
- * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32), half
- * (P F16, AMP), states and kept states (batch norm's running statistics), averages, their F16 copy,
- * averages of the states; from moment2 on NULL where there are none.  The decision reads nothing
- * back: the scaler's state lies on the device.  The update sets the gradients to zero.  Besides, a
- * step whose gradients hold Inf or NaN changes only the scaler, with AMP or without: weights,
- * moments and the count for the bias corrections stay, and the running statistics, which the
- * forward passes of the step have already moved, return to their values before the step. */
+ * Input the table of the factors on lr (DynoRateRange[]; NULL: all are 1); outputs master w,
+ * gradient, moment1 m (P F32 each), moment2 v (P F32), half (P F16, AMP), states and kept states
+ * (batch norm's running statistics), averages, their F16 copy, averages of the states; from moment2
+ * on NULL where there are none.  The decision reads nothing back: the scaler's state lies on the
+ * device.  The update sets the gradients to zero.  Besides, a step whose gradients hold Inf or NaN
+ * changes only the scaler, with AMP or without: weights, moments and the count for the bias
+ * corrections stay, and the running statistics, which the forward passes of the step have already
+ * moved, return to their values before the step. */
 #include "elementwise.h"
+#include "layerrates.h"
 #include "ops.h"
 #include "optimizer-push.h"
+
+enum { RATES, N_INPUTS };
 
 enum {
   MASTER,
@@ -112,20 +116,6 @@ spec_optimizer (DynoKernelSpec *spec, const DynoOptimizerInfo *optimizer)
     dyno_kernel_spec_macro (spec, "CORRECTIONS=1");
 }
 
-/* Sets the constants for a learning rate of the head's own. */
-static void
-spec_head (DynoKernelSpec *spec, DynoGraph *graph)
-{
-  double factor = dyno_graph_get_params (graph)->head_lr_factor;
-  guint64 start = dyno_graph_get_head_start (graph);
-
-  if (factor == 0 || factor == 1)
-    return;
-  dyno_kernel_spec_macro (spec, "HEAD=1");
-  dyno_kernel_spec_set (spec, DYNO_OPTIMIZER_HEAD_START, (guint32) (start / 8));
-  dyno_kernel_spec_set_float (spec, DYNO_OPTIMIZER_HEAD_FACTOR, (float) factor);
-}
-
 /* Sets the constants for vectors that weight decay leaves out. */
 static void
 spec_undecayed (DynoKernelSpec *spec, DynoGraph *graph)
@@ -167,7 +157,8 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
   if (half)
     dyno_kernel_spec_macro (&spec, "HALF_COPY=1");
   dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) (elements / 8));
-  spec_head (&spec, graph);
+  if (node->inputs[RATES])
+    dyno_kernel_spec_macro (&spec, "RATES=1");
   spec_undecayed (&spec, graph);
   spec_average (&spec, graph, DYNO_OPTIMIZER_DECAY, node->outputs[AVERAGE]);
   DynoDispatch *dispatch = dyno_lowering_dispatch (
@@ -191,6 +182,8 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
              DYNO_ACCESS_READ);
   if (corrections)
     DYNO_BIND (dispatch, DynoOptimizerUpdatePush, corrections, corrections, DYNO_ACCESS_READ);
+  if (node->inputs[RATES])
+    DYNO_BIND (dispatch, DynoOptimizerUpdatePush, rates, node->inputs[RATES], DYNO_ACCESS_READ);
   if (node->outputs[AVERAGE])
     DYNO_BIND (dispatch, DynoOptimizerUpdatePush, average, node->outputs[AVERAGE],
                DYNO_ACCESS_READ_WRITE);
@@ -262,8 +255,9 @@ dyno_optimizer_update (DynoGraph *graph)
   dyno_graph_flat_states (graph, &outputs[STATES], &outputs[KEPT_STATES]);
   dyno_graph_flat_averages (graph, &outputs[AVERAGE], &outputs[AVERAGE_HALF],
                             &outputs[AVERAGE_STATES]);
+  DynoTensor *inputs[N_INPUTS] = { [RATES] = dyno_graph_make_rates (graph) };
   if (!dyno_graph_check (graph, NULL))
     return;
-  dyno_graph_node (graph, &optimizer_class, "optimizer", NULL, 0, outputs, N_OUTPUTS, &attributes,
-                   sizeof attributes);
+  dyno_graph_node (graph, &optimizer_class, "optimizer", inputs, N_INPUTS, outputs, N_OUTPUTS,
+                   &attributes, sizeof attributes);
 }

@@ -257,6 +257,8 @@ count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
   bytes[DYNO_SPACE_STATE] = graph->state_elements * 4 * (graph->kept_states ? 2 : 1);
   bytes[DYNO_SPACE_SCALER] = p->bound[DYNO_SPACE_SCALER] ? sizeof (struct DynoScalerState) : 0;
   const DynoTensor *behind = graph->standard ? graph->standard : graph->class_weights;
+  if (graph->rates)
+    behind = graph->rates;
   if (behind)
     bytes[DYNO_SPACE_SCALER] = behind->offset + behind->size_bytes;
   bytes[DYNO_SPACE_STEP_IN] = sizeof (struct DynoStepInput);

@@ -9,9 +9,10 @@
  * - Nothing is allocated, compiled or recorded after dyno_program_new, except for a slot's first
  *   profile. */
 #include "memory-private.h"
-#include "lowering-private.h"
-#include "command-list.h"
 #include "checked.h"
+#include "command-list.h"
+#include "graph-private.h"
+#include "lowering-private.h"
 #include <string.h>
 
 /* Slots of mapped memory lie this far apart, so that they never share a cache line of host or
@@ -294,6 +295,19 @@ check_memory (DynoProgram *program, GError **error)
   return TRUE;
 }
 
+/* Writes the factors on the learning rate, which stay the same for the life of the graph.  A program
+ * without the optimizer may have less memory, and reads none of them. */
+static gboolean
+write_rates (DynoProgram *program, GError **error)
+{
+  const DynoGraph *graph = dyno_lowering_get_graph (program->lowering);
+  guint64 offset;
+
+  return !graph->rates || !dyno_memory_locate (program->memory, graph->rates, 0, &offset)
+         || dyno_program_write_tensor (program, graph->rates, 0, graph->rate_ranges->data,
+                                       graph->rates->size_bytes, error);
+}
+
 static DynoHostBuffer
 host_buffer (DynoHostKind kind, guint n_slots)
 {
@@ -341,7 +355,8 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   program->step_out = make_host_buffer (program, DYNO_HOST_READBACK, error);
   if (!program->step_out)
     return NULL;
-  if (!check_memory (program, error) || !fetch_kernels (program, progress, data, cancellable, error)
+  if (!check_memory (program, error) || !write_rates (program, error)
+      || !fetch_kernels (program, progress, data, cancellable, error)
       || !record_kinds (program, kinds ? kinds : DYNO_COMMANDS_STEP, error))
     return NULL;
   return g_steal_pointer (&program);
