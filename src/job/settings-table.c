@@ -22,6 +22,7 @@ static const char *const schedules[] = { "constant", "cosine", "step", NULL };
 static const char *const crops_from[] = { "sample", "source", NULL }; /* DynoCropFrom */
 static const char *const pads[] = { "zero", "reflect", NULL };        /* DynoPadMode */
 static const char *optimizers[DYNO_N_OPTIMIZERS + 1];                 /* DynoOptimizer */
+static char with_momentum[64];                                        /* "optimizer=sgd,rmsprop" */
 static char default_workers[8];
 
 #define FIELD(kind, member, name, value)                                \
@@ -96,7 +97,7 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Factor on the learning rate from each layer or block to the one before it, "
                 "counted from the head: 0.65 to 0.9 is usual for pretrained transformers.") },
   { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), RATE (NONE),
-    LIVE (STEP), .depends_on = "optimizer=sgd,rmsprop", .title = N_ ("Momentum"),
+    LIVE (STEP), .depends_on = with_momentum, .title = N_ ("Momentum"),
     .help = N_ ("Share of the previous update that is added to the next one.") },
   { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), RATE (NONE),
     LIVE (STEP), .title = N_ ("Weight decay"),
@@ -373,7 +374,15 @@ fill_table (void)
     return;
   g_snprintf (default_workers, sizeof default_workers, "%u", MIN (4, dyno_cores_count ()));
   for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
-    optimizers[i] = dyno_optimizer_get_info ((DynoOptimizer) i)->id;
+    {
+      const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) i);
+
+      optimizers[i] = optimizer->id;
+      if (!optimizer->has_momentum)
+        continue;
+      g_strlcat (with_momentum, *with_momentum ? "," : "optimizer=", sizeof with_momentum);
+      g_strlcat (with_momentum, optimizer->id, sizeof with_momentum);
+    }
   g_once_init_leave (&once, 1);
 }
 

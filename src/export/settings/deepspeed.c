@@ -31,7 +31,7 @@ static const DynoExportRow rows[] = {
   { NULL },
 };
 
-/* By default DeepSpeed's Adam decays weights as AdamW does, and its Lion has the betas of Adam. */
+/* By default DeepSpeed's Adam decays weights as AdamW does, and all have the betas of Adam. */
 static void
 append_optimizer (DynoJson *json, const DynoExportContext *context)
 {
@@ -45,9 +45,9 @@ append_optimizer (DynoJson *json, const DynoExportContext *context)
   if (dyno_export_has_momentum (context))
     dyno_json_double (json, "momentum", s->momentum);
   dyno_json_double (json, "weight_decay", s->weight_decay);
-  if (s->optimizer == DYNO_OPTIMIZER_ADAM)
+  if (optimizer->has_corrections && !optimizer->decay_apart)
     dyno_json_bool (json, "adam_w_mode", FALSE);
-  if (s->optimizer == DYNO_OPTIMIZER_LION)
+  if (dyno_export_has_other_betas (context))
     {
       dyno_json_begin_array (json, "betas");
       dyno_json_double (json, NULL, optimizer->beta1);

@@ -48,3 +48,14 @@ dyno_export_has_momentum (const DynoExportContext *context)
 
   return dyno_optimizer_get_info (optimizer)->has_momentum;
 }
+
+gboolean
+dyno_export_has_other_betas (const DynoExportContext *context)
+{
+  const DynoOptimizerInfo *adam = dyno_optimizer_get_info (DYNO_OPTIMIZER_ADAM),
+                          *optimizer = dyno_optimizer_get_info (
+                              (DynoOptimizer) context->job->settings.optimizer);
+
+  return optimizer->beta1 > 0
+         && (optimizer->beta1 != adam->beta1 || optimizer->beta2 != adam->beta2);
+}

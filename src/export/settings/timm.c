@@ -106,7 +106,7 @@ append_optimizer (GString *text, const DynoExportContext *context)
   const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
 
   dyno_yaml_string (text, 0, "opt", dyno_export_get_optimizer (s)->timm);
-  if (s->optimizer == DYNO_OPTIMIZER_RMSPROP)
+  if (optimizer->beta2 > 0 && optimizer->beta1 <= 0)
     {
       g_string_append (text, "opt_kwargs:  # timm 1.0.12 or newer\n");
       dyno_yaml_double (text, 2, "alpha", optimizer->beta2);

@@ -77,8 +77,9 @@ write_trainingarguments (const DynoExportContext *context)
   dyno_json_bool (&json, "dataloader_drop_last", TRUE);
   if (has_its_optimizer (context))
     dyno_json_string (&json, "optim", dyno_export_get_optimizer (s)->transformers);
-  if (s->optimizer == DYNO_OPTIMIZER_LION) /* the default is 0.999, as for Adam */
-    dyno_json_double (&json, "adam_beta2", dyno_optimizer_get_info (DYNO_OPTIMIZER_LION)->beta2);
+  if (dyno_export_has_other_betas (context))
+    dyno_json_double (&json, "adam_beta2",
+                      dyno_optimizer_get_info ((DynoOptimizer) s->optimizer)->beta2);
   append_schedule (&json, context);
   dyno_json_uint (&json, "seed", dyno_export_seed32 (s));
   dyno_json_end_object (&json);
