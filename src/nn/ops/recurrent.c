@@ -15,8 +15,8 @@
  * b_hh and b_ih are the sums of the columns of dproduct and dgates: nodes of the linear layer, with
  * sums in a fixed order.
  *
- * The recurrence is one dispatch over all steps; workgroups share the batch, never a sequence, so
- * that no step waits for another workgroup.  Where a device ends long loops, the recurrence is
+ * The recurrence is one dispatch over all steps; a workgroup computes whole sequences, so that no
+ * step waits for another workgroup.  Where a device ends long loops, the recurrence is
  * split into several dispatches, with bit-identical results. */
 #include "conv2d-private.h"
 #include "elementwise.h"
