@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The forward pass of a recurrence, h (N, H) of one direction over steps first .. first + count -
- * 1, from the gates of the input, (N, T, GP).  Include after the definition of GATES, of CELLS=1 where
- * the recurrence has cells beside its state, and of the push constants p, and before
+/* The forward pass of a recurrence, h (N, H) of one direction over steps first .. first + count
+ * - 1, from the gates of the input, (N, T, GP).  Include after the definition of GATES, of CELLS=1
+ * where the recurrence has cells beside its state, and of the push constants p, and before
  *     float take_step (Gates own, Gates bias, Gates product, inout float carried, out vec4 kept)
  * which returns the state of a unit after a step: own is W_ih x + b_ih, product W_hh h, bias b_hh;
  * carried is the cell, which it changes, or the state before the step; kept are the values for the
