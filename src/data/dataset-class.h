@@ -135,6 +135,8 @@ enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 /* Sets n_classes and makes room for names and counts; names are "0", "1", ... until they are
  * set. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
+/* Adds the labels of one sample, n_classes floats, to class_counts. */
+void dyno_dataset_info_count_labels (DynoDatasetInfo *info, const float *labels);
 
 /* Counts a file that is not used, "path: reason"; is_sample: the file is a sample by its content;
  * FALSE: the extension in path decides. */

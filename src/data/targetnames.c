@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads names and units of the values to predict. */
+/* Reads names and units of the values to predict, and names of labels. */
 #include "targetnames.h"
 #include "intl.h"
 #include "text.h"
@@ -32,11 +32,11 @@ is_good (const char *name)
   return TRUE;
 }
 
-/* Splits "yaw (degrees)" into name and unit. */
+/* Splits "yaw (degrees)" into name and unit; units NULL: the line is a name as a whole. */
 static gboolean
 take_line (char *line, GPtrArray *names, GPtrArray *units)
 {
-  char *unit = g_str_has_suffix (line, ")") ? strrchr (line, '(') : NULL;
+  char *unit = units && g_str_has_suffix (line, ")") ? strrchr (line, '(') : NULL;
 
   if (unit)
     {
@@ -51,7 +51,8 @@ take_line (char *line, GPtrArray *names, GPtrArray *units)
     if (g_str_equal (names->pdata[i], line))
       return FALSE;
   g_ptr_array_add (names, g_strdup (line));
-  g_ptr_array_add (units, g_strdup (unit ? unit : ""));
+  if (units)
+    g_ptr_array_add (units, g_strdup (unit ? unit : ""));
   return TRUE;
 }
 
@@ -100,14 +101,12 @@ dyno_target_names_take (DynoDatasetInfo *info, const char *const *given, guint32
   keep (info, g_steal_pointer (&names), g_steal_pointer (&units));
 }
 
-gboolean
-dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
-                        GError **error)
+/* Reads the names of n values or labels, see take_line; names stays empty where there is no file. */
+static gboolean
+load (const char *targets, guint32 n, GPtrArray *names, GPtrArray *units, GError **error)
 {
   g_autofree char *path = find_file (targets), *shown = g_filename_display_name (path),
                   *text = NULL;
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free),
-                        units = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) lines = NULL;
   gboolean is_text;
   guint i = 0;
@@ -126,17 +125,49 @@ dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *tar
       if (!take_line (lines[i], names, units))
         break;
     }
-  if (lines[i] || names->len != n_values)
+  if (!lines[i] && names->len == n)
+    return TRUE;
+  g_set_error (
+      error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+      units ? ngettext ("“%s”, line %u: %u value needs one name, on one line, with the unit "
+                        "in parentheses: yaw (degrees); mend or remove the file",
+                        "“%s”, line %u: %u values need as many different names, a line each, "
+                        "with the unit in parentheses: yaw (degrees); mend or remove the file",
+                        (gulong) n)
+            : ngettext ("“%s”, line %u: %u label needs one name, on one line; mend or "
+                        "remove the file",
+                        "“%s”, line %u: %u labels need as many different names, a line "
+                        "each; mend or remove the file",
+                        (gulong) n),
+      shown, lines[i] ? i + 1 : i, n);
+  return FALSE;
+}
+
+gboolean
+dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
+                        GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free),
+                        units = g_ptr_array_new_with_free_func (g_free);
+
+  if (!load (targets, n_values, names, units, error))
+    return FALSE;
+  if (names->len > 0)
+    keep (info, g_steal_pointer (&names), g_steal_pointer (&units));
+  return TRUE;
+}
+
+gboolean
+dyno_target_names_load_labels (DynoDatasetInfo *info, const char *targets, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  if (!load (targets, info->n_classes, names, NULL, error))
+    return FALSE;
+  for (guint i = 0; i < names->len; i++)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   ngettext ("“%s”, line %u: %u value needs one name, on one line, with the unit "
-                             "in parentheses: yaw (degrees); mend or remove the file",
-                             "“%s”, line %u: %u values need as many different names, a line each, "
-                             "with the unit in parentheses: yaw (degrees); mend or remove the file",
-                             (gulong) n_values),
-                   shown, lines[i] ? i + 1 : i, n_values);
-      return FALSE;
+      g_free (info->class_names[i]);
+      info->class_names[i] = g_strdup (names->pdata[i]);
     }
-  keep (info, g_steal_pointer (&names), g_steal_pointer (&units));
   return TRUE;
 }

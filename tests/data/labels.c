@@ -2,6 +2,7 @@
 /* Samples with several labels in manifests: the notations that are read, those that are guessed,
  * and the division of such data. */
 #include "data-test.h"
+#include "npyfile.h"
 #include <math.h>
 #include <string.h>
 
@@ -273,6 +274,201 @@ test_division (void)
   test_folder_remove (folder);
 }
 
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+static void
+put_array (const char *folder, const char *name, const char *type, guint n_dims,
+           const guint64 *shape, gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_autoptr (GError) error = NULL;
+
+  dyno_npy_write (path, type, n_dims, shape, data, &error);
+  g_assert_no_error (error);
+}
+
+/* Booleans as numpy saves them. */
+static void
+put_booleans (const char *folder, const char *name, guint n, guint width, const guint8 *flags)
+{
+  g_autofree char *header =
+      g_strdup_printf ("{'descr': '|b1', 'fortran_order': False, 'shape': (%u, %u), }\n", n, width);
+  guint8 start[10] = "\x93NUMPY\x01";
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+
+  start[8] = (guint8) strlen (header);
+  g_byte_array_append (file, start, sizeof start);
+  g_byte_array_append (file, (const guint8 *) header, (guint) strlen (header));
+  g_byte_array_append (file, flags, n * width);
+  g_free (test_write (folder, name, file->data, file->len));
+}
+
+/* Whole numbers are labels by themselves where rows have several ones or none; of floats and of
+ * labels that are not known the task has to be set. */
+static void
+test_arrays (void)
+{
+  static const gint64 several[6] = { 1, 1, 0, 1, 0, 0 }, single[6] = { 1, 0, 0, 1, 1, 0 },
+                      unknown[6] = { 1, -1, 0, 1, -1, 0 }, one[3] = { 1, 0, 1 };
+  static const guint8 booleans[6] = { 1, 1, 0, 1, 0, 0 };
+  static const float floats[6] = { 1, 1, 0, 1, 0, 0 }, gaps[6] = { 1, NAN, 0, 1, -1, 0 };
+  static const struct {
+    const char *type;
+    gconstpointer targets;
+    guint width;
+    DynoTask asked;
+    const char *states;
+  } cases[] = {
+    { "i8", several, 2, DYNO_TASK_AUTO, "11 01 00" },
+    { "i8", several, 2, DYNO_TASK_LABELS, "11 01 00" },
+    { "i8", single, 2, DYNO_TASK_LABELS, "10 01 10" },
+    { "i8", unknown, 2, DYNO_TASK_LABELS, "1? 01 ?0" },
+    { "i8", one, 1, DYNO_TASK_LABELS, "1 0 1" },
+    { "f4", floats, 2, DYNO_TASK_LABELS, "11 01 00" },
+    { "f4", gaps, 2, DYNO_TASK_LABELS, "1? 01 ?0" },
+    { NULL, booleans, 2, DYNO_TASK_AUTO, "11 01 00" },
+  };
+  g_autofree char *folder = test_folder_new (), *x = g_build_filename (folder, "X.npy", NULL);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+
+  put_array (folder, "X.npy", "f4", 2, (guint64[]){ 3, 3 }, (float[9]){ 0 });
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      float input[3], target[2];
+
+      if (cases[i].type)
+        put_array (folder, "y.npy", cases[i].type, 2, (guint64[]){ 3, cases[i].width },
+                   cases[i].targets);
+      else
+        put_booleans (folder, "y.npy", 3, cases[i].width, cases[i].targets);
+      g_autoptr (DynoDataset) dataset = open_as (x, cases[i].asked, &error);
+      g_assert_no_error (error);
+      assert_labels (dataset, cases[i].width == 2 ? "0 1" : "0", cases[i].states);
+      g_assert_cmpstr (
+          dyno_dataset_get_info (dataset)->task_reason, ==,
+          cases[i].asked == DYNO_TASK_AUTO ? "rows of “y.npy” have several ones, or none" : NULL);
+      g_assert_false (dyno_dataset_get_info (dataset)->task_doubted);
+      g_assert_true (
+          dyno_dataset_decode (dataset, 0, 1, 1, (gpointer[]){ input, target }, scratch, &error));
+      g_assert_cmpmem (target, cases[i].width * sizeof (float),
+                       dyno_dataset_get_values (dataset, 0), cases[i].width * sizeof (float));
+    }
+  test_folder_remove (folder);
+}
+
+/* The array's names are those of y.names, each line as a whole. */
+static void
+test_array_names (void)
+{
+  static const gint64 several[6] = { 1, 1, 0, 1, 0, 0 };
+  g_autofree char *folder = test_folder_new (), *x = g_build_filename (folder, "X.npy", NULL);
+  g_autoptr (GError) error = NULL;
+
+  put_array (folder, "X.npy", "f4", 2, (guint64[]){ 3, 3 }, (float[9]){ 0 });
+  put_array (folder, "y.npy", "i8", 2, (guint64[]){ 3, 2 }, several);
+  put_text (folder, "y.names", "# of pets\ndog (small)\ndog (large)\n");
+  {
+    g_autoptr (DynoDataset) dataset = open_as (x, DYNO_TASK_AUTO, &error);
+    g_assert_no_error (error);
+    assert_labels (dataset, "dog (small) dog (large)", "11 01 00");
+    g_assert_null (dyno_dataset_get_info (dataset)->target_names);
+  }
+  put_text (folder, "y.names", "dog\n");
+  g_assert_null (open_as (x, DYNO_TASK_AUTO, &error));
+  g_assert_nonnull (strstr (error->message, "2 labels need as many different names"));
+  test_folder_remove (folder);
+}
+
+/* A record of which nothing is known is refused, since X has no record to leave out. */
+static void
+test_array_without_known_labels (void)
+{
+  static const float gaps[6] = { 1, 0, NAN, NAN, 0, 1 };
+  g_autofree char *folder = test_folder_new (), *x = g_build_filename (folder, "X.npy", NULL);
+  g_autoptr (GError) error = NULL;
+
+  put_array (folder, "X.npy", "f4", 2, (guint64[]){ 3, 3 }, (float[9]){ 0 });
+  put_array (folder, "y.npy", "f4", 2, (guint64[]){ 3, 2 }, gaps);
+  g_assert_null (open_as (x, DYNO_TASK_LABELS, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+  g_assert_nonnull (strstr (error->message, "record 1: no label is known; remove the record"));
+  test_folder_remove (folder);
+}
+
+/* Images of bytes, and sequences in one array. */
+static void
+test_array_kinds (void)
+{
+  static const gint64 several[6] = { 1, 1, 0, 1, 0, 0 };
+  g_autofree char *folder = test_folder_new (), *x = g_build_filename (folder, "X.npy", NULL);
+  DynoDatasetParams params = { .sequences = TRUE };
+  g_autoptr (GError) error = NULL;
+
+  put_array (folder, "y.npy", "i8", 2, (guint64[]){ 3, 2 }, several);
+  put_array (folder, "X.npy", "u1", 4, (guint64[]){ 3, 2, 2, 3 }, (guint8[36]){ 0 });
+  {
+    g_autoptr (DynoDataset) dataset = open_as (x, DYNO_TASK_AUTO, &error);
+    g_assert_no_error (error);
+    assert_labels (dataset, "0 1", "11 01 00");
+  }
+  put_array (folder, "X.npy", "f4", 3, (guint64[]){ 3, 4, 2 }, (float[24]){ 0 });
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (x, &params, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->axes, ==, "NTF");
+  assert_labels (dataset, "0 1", "11 01 00");
+  test_folder_remove (folder);
+}
+
+/* --- sequences -------------------------------------------------------------------------------- */
+
+static void
+put_sequences (const char *folder)
+{
+  put_array (folder, "a.npy", "f4", 2, (guint64[]){ 5, 2 }, (float[10]){ 0 });
+  put_array (folder, "b.npy", "f4", 2, (guint64[]){ 3, 2 }, (float[6]){ 0 });
+  put_array (folder, "c.npy", "f4", 2, (guint64[]){ 4, 2 }, (float[8]){ 0 });
+}
+
+/* The labels of sequences come from an array, with its names, or from a list; a sequence that cannot
+ * be read takes its labels with it. */
+static void
+test_sequences (void)
+{
+  static const gint64 several[6] = { 1, 1, 0, 1, 0, 0 };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  float input[10], target[2];
+  gint32 length;
+
+  put_sequences (folder);
+  put_array (folder, "y.npy", "i8", 2, (guint64[]){ 3, 2 }, several);
+  put_text (folder, "y.names", "walks\ntalks\n");
+  {
+    g_autoptr (DynoDataset) dataset = open_as (folder, DYNO_TASK_AUTO, &error);
+    g_assert_no_error (error);
+    assert_labels (dataset, "walks talks", "11 01 00");
+    g_assert_true (dyno_dataset_decode (dataset, 1, 5, 1, (gpointer[]){ input, target, &length },
+                                        scratch, &error));
+    g_assert_cmpint (length, ==, 3);
+    g_assert_cmpfloat (target[0], ==, 0);
+    g_assert_cmpfloat (target[1], ==, 1);
+  }
+  put_text (folder, "b.npy", "no array");
+  {
+    g_autoptr (DynoDataset) dataset = open_as (folder, DYNO_TASK_AUTO, &error);
+    g_assert_no_error (error);
+    assert_labels (dataset, "walks talks", "11 00");
+  }
+  put_sequences (folder);
+  put_text (folder, "labels.csv", "file,walks,talks\na.npy,1,1\nb.npy,1,\nc.npy,0,1\n");
+  g_autoptr (DynoDataset) listed = open_as (folder, DYNO_TASK_LABELS, &error);
+  g_assert_no_error (error);
+  assert_labels (listed, "walks talks", "11 1? 01");
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -282,5 +478,10 @@ main (int argc, char **argv)
   g_test_add_func ("/data/labels/refused", test_refused);
   g_test_add_func ("/data/labels/rows-and-parts", test_rows_and_parts);
   g_test_add_func ("/data/labels/division", test_division);
+  g_test_add_func ("/data/labels/arrays", test_arrays);
+  g_test_add_func ("/data/labels/array-names", test_array_names);
+  g_test_add_func ("/data/labels/array-without-known-labels", test_array_without_known_labels);
+  g_test_add_func ("/data/labels/array-kinds", test_array_kinds);
+  g_test_add_func ("/data/labels/sequences", test_sequences);
   return g_test_run ();
 }

@@ -546,7 +546,8 @@ static void
 test_task_is_guessed_and_can_be_set (void)
 {
   static const float whole[4] = { 0, 1, 2, 1 }, halves[4] = { 0, 1.5f, 2, 1 },
-                     rows[8] = { 0, 1, 1, 0, 0, 1, 0, 1 }, several[8] = { 0, 1, 1, 1, 0, 1, 1, 0 };
+                     rows[8] = { 0, 1, 1, 0, 0, 1, 0, 1 }, several[8] = { 0, 1, 1, 1, 0, 1, 1, 0 },
+                     thirds[8] = { 0, 1, 0.25f, 1, 0, 1, 1, 0 };
   static const gint64 ages[4] = { 20, 43, 20, 31 }, hot[8] = { 0, 1, 1, 0, 0, 1, 0, 1 },
                       labels_of[8] = { 0, 1, 1, 1, 0, 1, 0, 0 };
   static const struct {
@@ -571,10 +572,11 @@ test_task_is_guessed_and_can_be_set (void)
     { "i8", 2, hot, DYNO_TASK_VALUES, 0, 2, 0, NULL },
     { "f4", 2, several, DYNO_TASK_AUTO, 0, 2, 0, "all are whole numbers" },
     { "f4", 2, several, DYNO_TASK_CLASSES, 0, 0, 0, "rows that are no class" },
-    { "i8", 2, labels_of, DYNO_TASK_AUTO, 0, 0, 0,
-      "several labels of one sample are not trained|data.task" },
     { "i8", 2, labels_of, DYNO_TASK_VALUES, 0, 2, 0, NULL },
-    { "i8", 1, ages, DYNO_TASK_LABELS, 0, 0, 0, "data.task=labels|not trained" },
+    { "i8", 2, labels_of, DYNO_TASK_CLASSES, 0, 0, 0, "several ones|set data.task to labels" },
+    { "i8", 1, ages, DYNO_TASK_LABELS, 0, 0, 0,
+      "y.npy|record 0: 20 is no label|set data.task to auto" },
+    { "f4", 2, thirds, DYNO_TASK_LABELS, 0, 0, 0, "record 1: 0.25 is no label" },
   };
   g_autofree char *folder = test_folder_new ();
   g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 3 }, (float[12]){ 0 });

@@ -548,6 +548,34 @@ test_large_copies_have_no_name (void)
   test_has_words (error, "big.npy|cache folder|C order");
 }
 
+/* The validation part may have rows with one 1 each only: they are labels as those of the training
+ * part are. */
+static void
+test_labels_of_parts (void)
+{
+  static const guint8 train[6] = { 1, 1, 0, 1, 0, 0 }, test[4] = { 0, 1, 1, 0 };
+  static const float expected[10] = { 1, 1, 0, 1, 0, 0, 0, 1, 1, 0 };
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  TestZip zip;
+
+  test_zip_init (&zip);
+  add (&zip, "x_train.npy", FALSE, "|u1", 2, (guint64[]){ 3, 3 }, (guint8[9]){ 0 });
+  add (&zip, "y_train.npy", FALSE, "|u1", 2, (guint64[]){ 3, 2 }, train);
+  add (&zip, "x_test.npy", FALSE, "|u1", 2, (guint64[]){ 2, 3 }, (guint8[6]){ 0 });
+  add (&zip, "y_test.npy", FALSE, "|u1", 2, (guint64[]){ 2, 2 }, test);
+  path = end_archive (&zip, folder);
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+  g_assert_cmpint (dyno_dataset_get_task (info), ==, DYNO_TASK_LABELS);
+  g_assert_true (info->has_split);
+  g_assert_cmpuint (info->class_counts[0], ==, 2);
+  g_assert_cmpuint (info->class_counts[1], ==, 3);
+  for (guint i = 0; i < 5; i++)
+    g_assert_cmpmem (dyno_dataset_get_values (dataset, i), 8, expected + 2 * i, 8);
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -571,6 +599,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/array/fortran-order-is-read", test_fortran_order);
   g_test_add_func ("/data/array/reorders-in-windows-of-any-size", test_reorders_in_windows);
   g_test_add_func ("/data/array/large-copies-have-no-name", test_large_copies_have_no_name);
+  g_test_add_func ("/data/npz/labels-of-parts", test_labels_of_parts);
   result = g_test_run ();
   test_folder_remove (cache);
   return result;

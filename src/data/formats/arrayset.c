@@ -4,8 +4,8 @@
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
  *   channels; three axes may also be (N, T, F) unless they are of unsigned bytes, which the params
- *   decide (is_sequences); y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats:
- *   values, which y.names may name (arraytargets.h).
+ *   decide (is_sequences); y is (N) or (N, 1) whole numbers: classes, (N) or (N, T) floats:
+ *   values, or (N, C) of 0 and 1: labels; y.names may name values and labels (arraytargets.h).
  * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks
  *   during a run is an error of the sample; a mapping would raise a signal.  y is read at once and
  *   checked.
@@ -294,7 +294,10 @@ set_sequence_schema (DynoDataset *dataset, gboolean tells)
                                     .axes = "TF" };
 
   dyno_schema_add (&info->schema, &sequence);
-  dyno_schema_add_target (&info->schema, set->targets.n_values);
+  if (set->targets.labels)
+    dyno_schema_add_labels (&info->schema, set->targets.n_values);
+  else
+    dyno_schema_add_target (&info->schema, set->targets.n_values);
   dyno_schema_add_seed (&info->schema);
   if (tells)
     g_ptr_array_add (
@@ -319,18 +322,22 @@ dyno_array_set_finish (DynoDataset *dataset, const char *targets, const DynoOpen
 
   if (!load (dataset, context, error))
     return FALSE;
-  if (learned->values && !dyno_target_names_load (info, learned->n_values, targets, error))
+  if (learned->labels
+          ? !dyno_target_names_load_labels (info, targets, error)
+          : learned->values && !dyno_target_names_load (info, learned->n_values, targets, error))
     return FALSE;
   info->knows_values = learned->values != NULL;
   info->has_split = targets && set->n_parts > 1;
   for (guint64 i = 0; learned->classes && i < learned->n; i++)
     info->class_counts[learned->classes[i]]++;
+  for (guint64 i = 0; learned->labels && i < learned->n; i++)
+    dyno_dataset_info_count_labels (info, learned->values + i * learned->n_values);
   if (set->sequences)
     set_sequence_schema (dataset, context->params->sequences);
   else
-    info->schema =
-        dyno_schema_image (is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height,
-                           info->max_width, set->channels, learned->n_values);
+    info->schema = (learned->labels ? dyno_schema_image_with_labels : dyno_schema_image) (
+        is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height, info->max_width,
+        set->channels, learned->n_values);
   /* Bytes are only scaled to 0..1; the author of an array of floats chose its scale. */
   if (is_bytes (set))
     dyno_dataset_info_standardise (info, 0.0f, 1.0f);

@@ -2,8 +2,8 @@
 /* Reads targets from arrays.
  *
  * Invariants: an array is read and checked as a whole before any target is used; several parts are
- * all classes or all values, of one width; a decision by the type of the numbers is a guess only
- * where the numbers contradict it, which a note then reports. */
+ * all classes, all values or all labels, of one width; a decision by the type of the numbers is a
+ * guess only where the numbers contradict it, which a note then reports. */
 #include "arraytargets.h"
 #include "hash.h"
 #include "intl.h"
@@ -17,7 +17,7 @@
 /* with this many classes or more, few samples in each class make the guess doubtful */
 #define MANY 10
 
-typedef enum { AS_CLASSES, AS_ONE_HOT, AS_VALUES } Reading;
+typedef enum { AS_CLASSES, AS_ONE_HOT, AS_VALUES, AS_LABELS } Reading;
 
 static guint64
 count_targets (const DynoNpyHeader *header)
@@ -75,37 +75,77 @@ is_zeros_and_ones (const DynoNpyHeader *header, const guint8 *bytes, gboolean *s
   return TRUE;
 }
 
+/* The state of a label: NaN and -1 are not known.  FALSE: the number is no label. */
 static gboolean
-decide (const DynoNpyHeader *header, const guint8 *bytes, DynoTask asked, const char *shown,
-        Reading *reading, GError **error)
+read_label (double number, float *state)
+{
+  *state = number == 1 ? 1.0f : number == 0 ? 0.0f : NAN;
+  return number == 0 || number == 1 || number == -1 || isnan (number);
+}
+
+/* Where labels were requested: finds the first number that is none. */
+static gboolean
+check_labels (const DynoNpyHeader *header, const guint8 *bytes, const char *shown, GError **error)
+{
+  guint64 width = count_targets (header);
+  float state;
+
+  for (guint64 i = 0; i < header->n_items; i++)
+    {
+      double number = dyno_npy_get_double (header, bytes + i * header->item_bytes);
+
+      if (read_label (number, &state))
+        continue;
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   _ ("“%s”, record %" PRIu64 ": %g is no label; data.task=labels needs a column "
+                      "for each label, of 1, 0, and NaN or -1 where it is not known; else set "
+                      "data.task to auto"),
+                   shown, i / width, number);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+decide (const DynoNpyHeader *header, const guint8 *bytes, DynoTask asked, gboolean after_labels,
+        const char *shown, Reading *reading, GError **error)
 {
   gboolean single, flags;
 
+  if (asked == DYNO_TASK_LABELS)
+    {
+      *reading = AS_LABELS;
+      return check_labels (header, bytes, shown, error);
+    }
   *reading = asked == DYNO_TASK_VALUES || (asked == DYNO_TASK_AUTO && header->kind == 'f')
                  ? AS_VALUES
                  : AS_CLASSES;
   if (count_targets (header) == 1 || asked == DYNO_TASK_VALUES)
     return TRUE;
   flags = is_zeros_and_ones (header, bytes, &single);
-  if (flags && single)
+  /* The rows of a small validation part may all have one 1 by chance. */
+  if (asked == DYNO_TASK_AUTO && header->kind != 'f' && flags && (after_labels || !single))
+    *reading = AS_LABELS;
+  else if (flags && single)
     *reading = AS_ONE_HOT;
+  else if (asked == DYNO_TASK_CLASSES && flags)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” has rows that are no class, but several ones or none: each column is a "
+                    "label that a "
+                    "sample has or not; set data.task to labels"),
+                 shown);
   else if (asked == DYNO_TASK_CLASSES)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("“%s” has rows that are no class: one number, or one 1 among zeros; set "
                     "data.task to values to predict them as numbers"),
-                 shown);
-  else if (header->kind != 'f' && flags)
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                 _ ("“%s” has rows of several ones: several labels of one sample are not trained; "
-                    "keep one label a sample, or set data.task to values to predict each column "
-                    "as a number"),
                  shown);
   else if (header->kind != 'f')
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for "
                     "values; set data.task to values to predict whole numbers"),
                  shown);
-  return *reading == AS_ONE_HOT || (asked == DYNO_TASK_AUTO && header->kind == 'f');
+  return *reading == AS_ONE_HOT || *reading == AS_LABELS
+         || (asked == DYNO_TASK_AUTO && header->kind == 'f');
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -170,6 +210,26 @@ take_value (DynoTargets *targets, double value, guint64 i, const char *shown, GE
   return FALSE;
 }
 
+static gboolean
+take_labels (DynoTargets *targets, const DynoNpyHeader *header, const guint8 *bytes, guint64 i,
+             const char *shown, GError **error)
+{
+  float *row = targets->values + (targets->n + i) * targets->n_values;
+  gboolean known = FALSE;
+
+  for (guint32 k = 0; k < targets->n_values; k++, bytes += header->item_bytes)
+    {
+      (void) read_label (dyno_npy_get_double (header, bytes), &row[k]);
+      known = known || !isnan (row[k]);
+    }
+  if (known)
+    return TRUE;
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               _ ("“%s”, record %" PRIu64 ": no label is known; remove the record from both files"),
+               shown, i);
+  return FALSE;
+}
+
 /* Makes room for one more part, all bytes of which lie in memory. */
 static gboolean
 make_room (DynoTargets *targets, const DynoNpyHeader *header, Reading reading, const char *shown,
@@ -177,7 +237,7 @@ make_room (DynoTargets *targets, const DynoNpyHeader *header, Reading reading, c
 {
   gpointer room;
 
-  if (reading == AS_VALUES)
+  if (reading == AS_VALUES || reading == AS_LABELS)
     {
       targets->n_values = (guint32) count_targets (header);
       room = g_try_renew (float, targets->values, targets->n * targets->n_values + header->n_items);
@@ -201,9 +261,11 @@ check_alike (const DynoTargets *targets, const DynoNpyHeader *header, Reading re
   guint64 width = count_targets (header);
 
   if (targets->n == 0
-      || (reading == AS_VALUES ? targets->values && width == targets->n_values
-                               : targets->classes && targets->one_hot == (reading == AS_ONE_HOT)
-                                     && (!targets->one_hot || width == targets->n_classes)))
+      || (reading == AS_VALUES || reading == AS_LABELS
+              ? targets->values && width == targets->n_values
+                    && targets->labels == (reading == AS_LABELS)
+              : targets->classes && targets->one_hot == (reading == AS_ONE_HOT)
+                    && (!targets->one_hot || width == targets->n_classes)))
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
                _ ("“%s” has other targets than the training part"), shown);
@@ -227,12 +289,18 @@ take_part (DynoTargets *targets, const DynoNpyHeader *header, const guint8 *byte
         if (!take_class (targets, header, bytes, i, shown, error))
           return FALSE;
       }
+    else if (reading == AS_LABELS)
+      {
+        if (!take_labels (targets, header, bytes, i, shown, error))
+          return FALSE;
+      }
     else
       for (guint64 k = 0; k < width; k++)
         if (!take_value (targets, dyno_npy_get_double (header, bytes + k * header->item_bytes),
                          i * width + k, shown, error))
           return FALSE;
   targets->one_hot = reading == AS_ONE_HOT;
+  targets->labels = reading == AS_LABELS;
   if (targets->one_hot)
     targets->n_classes = (guint32) width;
   targets->n += header->shape[0];
@@ -263,7 +331,7 @@ dyno_targets_load (DynoTargets *targets, DynoArray *y, DynoTask asked, guint64 *
                    y->shown);
       return FALSE;
     }
-  if (!decide (header, bytes, asked, y->shown, &reading, error)
+  if (!decide (header, bytes, asked, targets->labels, y->shown, &reading, error)
       || !take_part (targets, header, bytes, reading, y->shown, error))
     return FALSE;
   if (hash)
@@ -311,11 +379,14 @@ dyno_targets_finish (const DynoTargets *targets, const char *shown, DynoTask ask
   guint32 used = targets->classes ? count_used (targets) : 0;
   float least, most;
 
-  if (targets->classes)
-    dyno_dataset_info_set_classes (info, targets->n_classes);
+  if (targets->classes || targets->labels)
+    dyno_dataset_info_set_classes (info, targets->labels ? targets->n_values : targets->n_classes);
   if (asked != DYNO_TASK_AUTO)
     return;
-  if (targets->one_hot)
+  if (targets->labels)
+    dyno_dataset_info_guess (info, FALSE,
+                             g_strdup_printf (_ ("rows of “%s” have several ones, or none"), name));
+  else if (targets->one_hot)
     dyno_dataset_info_guess (info, TRUE,
                              g_strdup_printf (_ ("each row of “%s” is one 1 among zeros"), name));
   else if (targets->classes && used >= MANY && targets->n < 2 * (guint64) used)

@@ -184,6 +184,7 @@ take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, const ch
   if (ok)
     {
       list->n_values = targets.n_values;
+      list->labels = targets.labels;
       if (targets.values)
         g_array_append_vals (list->values, targets.values, (guint) (targets.n * targets.n_values));
       dyno_targets_finish (&targets, y->shown, context->params->task, &dataset->info);
@@ -204,6 +205,8 @@ load_records (Sequences *sequences, DynoDataset *dataset, GPtrArray *names, cons
     return FALSE;
   ok = take_records (sequences, dataset, &y, shown, names, context, error);
   dyno_array_clear (&y);
+  if (ok && sequences->list->labels)
+    return dyno_target_names_load_labels (&dataset->info, targets, error);
   return ok
          && (sequences->list->n_values == 0
              || dyno_target_names_load (&dataset->info, sequences->list->n_values, targets, error));
@@ -410,7 +413,9 @@ keep_readable (Sequences *sequences, DynoDataset *dataset, const Scan *scan)
           continue;
         }
       take_facts (info, scan, i);
-      if (n_values == 0 && !scan->context->paths)
+      if (list->labels)
+        dyno_dataset_info_count_labels (info, values + i * n_values);
+      else if (n_values == 0 && !scan->context->paths)
         info->class_counts[items[i].class_id]++;
       items[kept] = items[i];
       if (n_values > 0)
@@ -470,7 +475,9 @@ set_schema (const Sequences *sequences, DynoDatasetInfo *info, gboolean labelled
       return FALSE;
     }
   dyno_schema_add (&info->schema, &sequence);
-  if (labelled)
+  if (labelled && sequences->list->labels)
+    dyno_schema_add_labels (&info->schema, sequences->list->n_values);
+  else if (labelled)
     dyno_schema_add_target (&info->schema, sequences->list->n_values);
   dyno_schema_add (&info->schema, &length);
   if (labelled)

@@ -239,9 +239,8 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
           continue;
         }
       if (list->labels)
-        for (guint32 c = 0; c < list->n_values; c++)
-          info->class_counts[c] +=
-              g_array_index (list->values, float, (gsize) i * list->n_values + c) > 0;
+        dyno_dataset_info_count_labels (
+            info, &g_array_index (list->values, float, (gsize) i * list->n_values));
       else if (list->n_values == 0 && !list->masks)
         info->class_counts[item->class_id]++;
       info->has_split = info->has_split || item->validation;
