@@ -16,6 +16,7 @@
 #include "rng.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,7 +93,7 @@ encode (const Convert *convert, Packed *one, guint32 width, guint32 height, gboo
 {
   const DynoDatasetInfo *info = &convert->dataset->info;
   guint32 channels = dyno_schema_count_channels (&info->schema);
-  g_autofree float *target = g_new0 (float, dyno_schema_count_values (&info->schema) + 1);
+  g_autofree float *target = g_new0 (float, dyno_schema_count_floats (&info->schema) + 1);
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { [DYNO_DATASET_TARGET] = target };
 
   if (!dyno_datafile_reserve (one->pixels, (guint64) width * height * channels, error))
@@ -175,7 +176,7 @@ pack_array (const Convert *convert, Packed *one, GError **error)
   const DynoBatchField *input = dyno_schema_find_role (schema, DYNO_FIELD_INPUT);
   int at_target = dyno_schema_find_index (schema, DYNO_FIELD_TARGET),
       at_length = dyno_schema_find_index (schema, DYNO_FIELD_LENGTH);
-  g_autofree float *target = g_new0 (float, dyno_schema_count_values (schema) + 1);
+  g_autofree float *target = g_new0 (float, dyno_schema_count_floats (schema) + 1);
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { NULL };
   guint64 shape[DYNO_SCHEMA_MAX_AXES];
   gint32 length = (gint32) input->shape[0];
@@ -285,13 +286,25 @@ list_value_names (const DynoDatasetInfo *info)
   return g_string_free (g_steal_pointer (&names), FALSE);
 }
 
+/* 1, 0, and -1 for a label that is not known, which JSON has no number for. */
+static void
+append_labels (GString *json, const float *labels, guint32 n)
+{
+  g_string_append (json, "\"labels\": [");
+  for (guint32 i = 0; i < n; i++)
+    g_string_append_printf (json, "%s%d", i > 0 ? ", " : "",
+                            isnan (labels[i]) ? -1 : labels[i] > 0);
+  g_string_append_c (json, ']');
+}
+
 /* Only the file's first sample has the names of values and the description of the whole data
  * set. */
 static char *
 describe_target (const Convert *convert, guint64 index, const DynoImageBox *box, gboolean first)
 {
   DynoDataset *dataset = convert->dataset;
-  guint32 n_values = dyno_schema_count_values (&dataset->info.schema);
+  guint32 n_values = dyno_schema_count_values (&dataset->info.schema),
+          n_labels = dyno_schema_count_labels (&dataset->info.schema);
   g_autoptr (GString) json = g_string_new ("{");
   g_autofree char *name = dyno_dataset_describe_sample (dataset, index),
                   *names = first ? list_value_names (&dataset->info) : g_strdup ("");
@@ -315,6 +328,8 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
           dyno_packed_append_string (json, names);
         }
     }
+  else if (n_labels > 0)
+    append_labels (json, dyno_dataset_get_values (dataset, index), n_labels);
   else
     {
       g_string_append (json, "\"label\": ");
@@ -413,12 +428,23 @@ write_samples (Convert *convert, const GArray *order, DynoScanProgress progress,
 
 /* --- reading it again ------------------------------------------------------------------------- */
 
+/* Labels that are not known are NaN, of any bits. */
+static gboolean
+are_same_labels (const float *a, const float *b, guint32 n)
+{
+  for (guint32 i = 0; i < n; i++)
+    if (isnan (a[i]) ? !isnan (b[i]) : a[i] != b[i])
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 is_same_sample (const Convert *convert, DynoDataset *again, guint64 place, GByteArray *scratch,
                 GError **error)
 {
   const Written *written = &g_array_index (convert->written, Written, place);
-  guint32 n_values = dyno_schema_count_values (&convert->dataset->info.schema);
+  guint32 n_values = dyno_schema_count_values (&convert->dataset->info.schema),
+          n_labels = dyno_schema_count_labels (&convert->dataset->info.schema);
   DynoDataset *dataset = convert->dataset;
   const DynoImageBox *box = again->klass->box ? again->klass->box (again, place) : NULL,
                      none = { 0 };
@@ -435,6 +461,10 @@ is_same_sample (const Convert *convert, DynoDataset *again, guint64 place, GByte
            && memcmp (dyno_dataset_get_values (again, place),
                       dyno_dataset_get_values (dataset, written->index), n_values * sizeof (float))
                   == 0;
+  if (n_labels > 0)
+    return dyno_schema_count_labels (&again->info.schema) == n_labels
+           && are_same_labels (dyno_dataset_get_values (again, place),
+                               dyno_dataset_get_values (dataset, written->index), n_labels);
   return strcmp (again->info.class_names[dyno_dataset_get_label (again, place)],
                  dataset->info.class_names[dyno_dataset_get_label (dataset, written->index)])
          == 0;
@@ -507,7 +537,8 @@ static gboolean
 check_kind (DynoDataset *dataset, guint32 size, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
-  guint32 n_values = dyno_schema_count_values (&info->schema);
+  guint32 n_values = dyno_schema_count_values (&info->schema),
+          n_labels = dyno_schema_count_labels (&info->schema);
 
   if (info->schema.generated)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
@@ -522,6 +553,10 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("“%s” has %u values to predict of each sample; a packed file keeps up to %u"),
                  info->name, n_values, DYNO_PACKED_MAX_VALUES);
+  else if (n_labels > DYNO_PACKED_MAX_LABELS)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” has %u labels; a packed file keeps up to %u: train with its source"),
+                 info->name, n_labels, DYNO_PACKED_MAX_LABELS);
   else if (n_values > 0 && !info->knows_values)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("The values to predict of “%s” are not known before its samples are decoded; "

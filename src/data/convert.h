@@ -7,9 +7,10 @@
  * piece is written as PNG; where the image is a JPEG, or smaller than the piece, the whole file is
  * written with the place of the piece.  In either case the decoded pixels at any size are the same
  * to the bit.  A sample that is no image of bytes in grey or RGB, such as a sequence or an array of
- * floats, is written as .npy, in the form in which the network reads it.  Names of classes and of
- * values, the normalisation, the parts, and the order of the samples in the data set, are written
- * too (packed.h): training with the file is the same as training with its source. */
+ * floats, is written as .npy, in the form in which the network reads it.  Targets are
+ * written with it, also labels that are not known; names of classes and of values, the
+ * normalisation, the parts, and the order of the samples in the data set, too (packed.h): training
+ * with the file is the same as training with its source. */
 #pragma once
 #include "dataset.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples with several labels in manifests: the notations that are read, those that are guessed,
  * and the division of such data. */
-#include "data-test.h"
+#include "archive-test.h"
+#include "convert.h"
 #include "npyfile.h"
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -469,6 +471,179 @@ test_sequences (void)
   test_folder_remove (folder);
 }
 
+/* --- packed ----------------------------------------------------------------------------------- */
+
+static char *
+pack (DynoDataset *dataset, const char *folder)
+{
+  char *path = g_build_filename (folder, "packed.tar", NULL);
+  g_autoptr (GError) error = NULL;
+  DynoConverted converted;
+
+  dyno_dataset_convert (dataset, path, 0, NULL, NULL, NULL, NULL, &converted, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (converted.n_skipped, ==, 0);
+  return path;
+}
+
+/* Images, arrays and sequences with labels are the same after packing: the names in their order,
+ * those without a sample too, and the labels that are not known. */
+static void
+test_packed (void)
+{
+  static const float gaps[9] = { 1, NAN, 0, 0, 1, 0, -1, 0, 0 };
+  static const char list[] = "file,zebra,cat,none,split\n0.jpg,1,1,0,train\n1.jpg,,0,0,val\n"
+                             "2.jpg,0,-1,0,train\n";
+  g_autofree char *path = NULL, *images = put_files ("m.csv", list, &path),
+                  *folder = test_folder_new (), *x = g_build_filename (folder, "X.npy", NULL);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *out = test_folder_new (), *packed = NULL;
+      g_autoptr (DynoDataset) dataset = open_as (path, DYNO_TASK_LABELS, &error);
+
+      g_assert_no_error (error);
+      assert_labels (dataset, "zebra cat none", "110 ?00 0?0");
+      packed = pack (dataset, out);
+      g_autoptr (DynoDataset) again =
+          open_as (packed, i ? DYNO_TASK_LABELS : DYNO_TASK_AUTO, &error);
+      g_assert_no_error (error);
+      assert_labels (again, "zebra cat none", "110 ?00 0?0");
+      g_assert_null (dyno_dataset_get_info (again)->task_reason);
+      g_assert_cmpuint (dyno_dataset_get_info (again)->n_validation, ==, 1);
+      test_folder_remove (out);
+    }
+  put_array (folder, "y.npy", "f4", 2, (guint64[]){ 3, 3 }, gaps);
+  put_text (folder, "y.names", "zebra\ncat\nnone\n");
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *out = test_folder_new (), *packed = NULL;
+
+      if (i == 0)
+        put_array (folder, "X.npy", "f4", 2, (guint64[]){ 3, 3 }, (float[9]){ 0 });
+      else
+        {
+          g_assert_cmpint (g_unlink (x), ==, 0);
+          put_sequences (folder);
+        }
+      g_autoptr (DynoDataset) dataset = open_as (i == 0 ? x : folder, DYNO_TASK_LABELS, &error);
+      g_assert_no_error (error);
+      packed = pack (dataset, out);
+      g_autoptr (DynoDataset) again = open_as (packed, DYNO_TASK_AUTO, &error);
+      g_assert_no_error (error);
+      g_assert_cmpstr (dyno_dataset_get_info (again)->kind, ==, "packed-arrays");
+      assert_labels (again, "zebra cat none", "1?0 010 ?00");
+      test_folder_remove (out);
+    }
+  test_folder_remove (folder);
+  test_folder_remove (images);
+}
+
+static void
+test_packed_too_many (void)
+{
+  const guint n = 4097;
+  g_autofree char *folder = test_folder_new (), *x = g_build_filename (folder, "X.npy", NULL),
+                  *out = g_build_filename (folder, "out.tar", NULL);
+  g_autofree gint64 *rows = g_new0 (gint64, 2 * n);
+  g_autoptr (GError) error = NULL;
+  DynoConverted converted;
+
+  rows[0] = rows[1] = 1;
+  put_array (folder, "X.npy", "f4", 2, (guint64[]){ 2, 3 }, (float[6]){ 0 });
+  put_array (folder, "y.npy", "i8", 2, (guint64[]){ 2, n }, rows);
+  g_autoptr (DynoDataset) dataset = open_as (x, DYNO_TASK_AUTO, &error);
+  g_assert_no_error (error);
+  g_assert_false (
+      dyno_dataset_convert (dataset, out, 0, NULL, NULL, NULL, NULL, &converted, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED);
+  test_has_words (error, "X.npy|has 4097 labels; a packed file keeps up to 4096|its source");
+  test_folder_remove (folder);
+}
+
+/* --- WebDataset of other programs ------------------------------------------------------------- */
+
+static char *
+put_shard (const char *folder, const char *const *texts, guint n)
+{
+  g_autoptr (GByteArray) tar = g_byte_array_new ();
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (GByteArray) jpeg = test_jpeg (40, 30, (guint8) (20 * i), 50, 50, FALSE);
+      g_autofree char *image = g_strdup_printf ("%u.jpg", i);
+      g_autofree char *json = g_strdup_printf ("%u.json", i);
+
+      test_tar_add (tar, image, '0', jpeg->data, jpeg->len);
+      test_tar_add (tar, json, '0', texts[i], strlen (texts[i]));
+    }
+  test_tar_end (tar);
+  return test_write (folder, "s.tar", tar->data, tar->len);
+}
+
+static void
+test_shards (void)
+{
+  static const struct {
+    const char *texts[5];
+    guint n;
+    DynoTask asked;
+    const char *names, *states, *unreadable;
+  } cases[] = {
+    { { "{\"labels\":[\"dog\",\"cat\"]}", "{\"labels\":[]}", "{\"labels\":[\"cat\"]}" },
+      3,
+      DYNO_TASK_AUTO,
+      "cat dog",
+      "11 00 10",
+      NULL },
+    { { "{\"labels\":[1,0,-1]}", "{\"labels\":[false,true,true]}", "{\"labels\":[0,1]}",
+        "{\"labels\":[0,1,7]}", "{\"labels\":[-1,-1,-1]}" },
+      5,
+      DYNO_TASK_AUTO,
+      "0 1 2",
+      "10? 011",
+      "s.tar: 2: it has another number of labels|s.tar: 3: its labels are neither names|"
+      "s.tar: 4: of no label it is known" },
+    { { "{\"label\":\"x\",\"labels\":[1,0]}", "{\"label\":\"y\",\"labels\":[0,1]}" },
+      2,
+      DYNO_TASK_LABELS,
+      "0 1",
+      "10 01",
+      NULL },
+    { { "{\"labels\":[\"a\"]}", "{\"labels\":[1,0]}", "{\"label\":\"b\"}", "{\"labels\":[\"b\"]}" },
+      4,
+      DYNO_TASK_AUTO,
+      "a b",
+      "10 01",
+      "s.tar: 1: its target is of another kind|s.tar: 2: its target is of another kind" },
+  };
+  static const char *const both[] = { "{\"label\":\"x\",\"labels\":[1,0]}",
+                                      "{\"label\":\"y\",\"labels\":[0,1]}" };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = put_shard (folder, cases[i].texts, cases[i].n);
+      g_autoptr (DynoDataset) dataset = open_as (path, cases[i].asked, &error);
+      g_auto (GStrv) unreadable =
+          cases[i].unreadable ? g_strsplit (cases[i].unreadable, "|", -1) : g_new0 (char *, 1);
+
+      g_assert_no_error (error);
+      assert_labels (dataset, cases[i].names, cases[i].states);
+      for (guint u = 0; unreadable[u]; u++)
+        g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[u], unreadable[u]));
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==,
+                        g_strv_length (unreadable));
+    }
+  g_autofree char *path = put_shard (folder, both, 2);
+  g_autoptr (DynoDataset) classes = open_as (path, DYNO_TASK_AUTO, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (dyno_dataset_get_task (dyno_dataset_get_info (classes)), ==, DYNO_TASK_CLASSES);
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -483,5 +658,8 @@ main (int argc, char **argv)
   g_test_add_func ("/data/labels/array-without-known-labels", test_array_without_known_labels);
   g_test_add_func ("/data/labels/array-kinds", test_array_kinds);
   g_test_add_func ("/data/labels/sequences", test_sequences);
+  g_test_add_func ("/data/labels/packed", test_packed);
+  g_test_add_func ("/data/labels/packed-too-many", test_packed_too_many);
+  g_test_add_func ("/data/labels/shards", test_shards);
   return g_test_run ();
 }

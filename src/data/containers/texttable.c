@@ -246,7 +246,7 @@ list_text (JsonNode *node, DynoJsonLists lists)
         return NULL;
       g_string_append_printf (text, "%s%s", i == 0 ? "" : of_texts ? texts : numbers, one);
     }
-  return n > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
+  return n > 0 || (array && of_texts) ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
 
 GHashTable *

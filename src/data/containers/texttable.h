@@ -44,7 +44,7 @@ const char *dyno_text_table_get (const DynoTextTable *table, guint row, guint co
 
 typedef enum {
   DYNO_JSON_LISTS_OF_NUMBERS, /* joined by spaces */
-  DYNO_JSON_LISTS_OF_TEXTS,   /* strings, joined by DYNO_TEXT_TABLE_LIST_SEPARATOR */
+  DYNO_JSON_LISTS_OF_TEXTS,   /* strings, joined by DYNO_TEXT_TABLE_LIST_SEPARATOR; "": none */
 } DynoJsonLists;
 
 /* Parses a JSON object's text of at most size bytes, with bounded nesting, into a GHashTable from

@@ -14,6 +14,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_PACKED_MAX_VALUES 1024 /* of a sample */
+#define DYNO_PACKED_MAX_LABELS 4096 /* their list and their names fit into one .json */
 
 typedef struct {
   gboolean known;       /* the description was found, and is valid */

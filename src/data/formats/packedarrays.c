@@ -43,7 +43,9 @@ take_facts (DynoDatasetInfo *info, const DynoImageList *list)
               sizeof words),
           values, list->n_values * sizeof (float));
       info->has_split = info->has_split || item->validation;
-      if (list->n_values == 0)
+      if (list->labels)
+        dyno_dataset_info_count_labels (info, values);
+      else if (list->n_values == 0)
         info->class_counts[item->class_id]++;
     }
 }
@@ -82,7 +84,10 @@ set_schema (DynoDataset *dataset, const DynoPacked *packed, const DynoOpenContex
   info->max_height = packed->max_height;
   read_as_sequences (&input, info, context->params);
   dyno_schema_add (&info->schema, &input);
-  dyno_schema_add_target (&info->schema, list->n_values);
+  if (list->labels)
+    dyno_schema_add_labels (&info->schema, list->n_values);
+  else
+    dyno_schema_add_target (&info->schema, list->n_values);
   if (input.variable)
     dyno_schema_add (&info->schema, &length);
   dyno_schema_add_seed (&info->schema);

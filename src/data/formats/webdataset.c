@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* WebDataset: .tar shards whose members of one name, one after another, make a sample: key.jpg
  * (png, webp, ...; or key.input.jpg) with key.cls (a class's number or name; or key.target.cls),
- * key.json ("label", "cls" or "class", a name or number; or "values", a list of numbers; "split")
- * or key.txt (one line).  One shard, a folder of them, or a pattern shard-{000..012}.tar.
+ * key.json ("label", "cls" or "class", a name or number; "values", a list of numbers; or "labels", a
+ * list of names, or of 1, 0 and -1 for each label; "split") or key.txt (one line).  One shard, a
+ * folder of them, or a pattern shard-{000..012}.tar.
  *
  * convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample; "value_names",
  * the names of the values, a line each; the members in packed.h; and "source_index", the sample's
@@ -33,7 +34,9 @@
 #define PEEKED    16 /* members that decide the kind */
 #define NO_PLACE  G_MAXUINT64
 
-typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
+typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS, FROM_LABELS } LabelSource;
+/* Values and flags are numbers joined by spaces, names texts joined by a separator. */
+typedef enum { A_CLASS, VALUES, FLAGS, NAMES } Target;
 /* The rank of a member by the text after its key: of two members of one kind the simpler name is
  * used, key.jpg rather than key.input.jpg. */
 typedef enum { RANK_NONE, RANK_WORD, RANK_PLAIN } Rank;
@@ -46,7 +49,9 @@ typedef struct {
   guint32 container;
   int fd;
   gboolean shard_validates;
-  gboolean any; /* the list has a sample, which fixes the kind of target */
+  gboolean any; /* the list has a sample, which fixes the kind of target, first */
+  Target first;
+  GArray *marks; /* DynoLabelMark, of samples with names of labels */
 
   /* the current sample, whose members are being read */
   GString *key;
@@ -56,8 +61,8 @@ typedef struct {
   GString *image_name;
   GString *met; /* members that it has, by the text after the key */
   LabelSource source;
-  char *label; /* a class, or values joined by spaces */
-  gboolean values;
+  char *label; /* see Target */
+  Target target;
   DynoImageBox box;          /* width 0: there is none */
   const char *refused;       /* why the content of the .json is not valid */
   guint64 place;             /* place in the packed data set */
@@ -130,11 +135,72 @@ forget_sample (Load *load)
   g_string_truncate (load->met, 0);
   g_clear_pointer (&load->label, g_free);
   load->source = FROM_NOTHING;
-  load->values = load->validation = FALSE;
+  load->target = A_CLASS;
+  load->validation = FALSE;
   load->image_rank = load->label_rank = RANK_NONE;
   load->box = (DynoImageBox){ 0 };
   load->refused = NULL;
   load->place = NO_PLACE;
+}
+
+/* A label's state from 1, 0, true, false, or -1 for one that is not known; FALSE: it is none. */
+static gboolean
+read_flag (const char *text, float *state)
+{
+  static const char *const words[] = { "0", "1", "false", "true", "-1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_str_equal (text, words[i]))
+      {
+        *state = i == 4 ? NAN : (float) (i % 2);
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* Appends the flags of the text; NULL: success; else the reason why the text has no flags, and
+ * nothing was appended. */
+static const char *
+append_flags (Load *load, const char *text)
+{
+  DynoImageList *list = load->list;
+  guint before = list->values->len, n = 0;
+  g_auto (GStrv) parts = g_strsplit (text, " ", -1);
+  gboolean known = FALSE;
+  float state;
+
+  for (; parts[n] && n < DYNO_PACKED_MAX_LABELS && read_flag (parts[n], &state); n++)
+    {
+      g_array_append_val (list->values, state);
+      known = known || !isnan (state);
+    }
+  if (!parts[n] && known && (!load->any || n == list->n_values))
+    {
+      list->n_values = n;
+      list->labels = TRUE;
+      return NULL;
+    }
+  g_array_set_size (list->values, before);
+  return parts[n] ? _ ("its labels are neither names nor 1, 0 and -1 for each label")
+         : !known ? _ ("of no label it is known whether the sample has it")
+                  : _ ("it has another number of labels than the first sample");
+}
+
+static void
+append_names (Load *load, const char *text)
+{
+  const char separator[] = { DYNO_TEXT_TABLE_LIST_SEPARATOR, '\0' };
+  g_auto (GStrv) names = g_strsplit (text, separator, -1);
+
+  for (guint i = 0; names[i]; i++)
+    {
+      DynoLabelMark mark = { .item = load->list->items->len, .state = 1 };
+
+      if (*g_strstrip (names[i]) == '\0')
+        continue;
+      mark.label = dyno_label_table_add (&load->labels, names[i]);
+      g_array_append_val (load->marks, mark);
+    }
 }
 
 /* Appends the values of the text; NULL: success; else the reason why the text has no values, and
@@ -190,15 +256,19 @@ end_sample (Load *load, GError **error)
     return TRUE;
   if (load->image_rank == RANK_NONE)
     refused = lacking = g_strdup_printf (_ ("the sample has no image, only %s"), load->met->str);
-  else if (!load->label || *load->label == '\0')
+  else if (!load->label || (*load->label == '\0' && load->target != NAMES))
     refused = lacking = g_strdup_printf (
         _ ("the sample has no label (.cls, .json or .txt), only %s"), load->met->str);
   else if (load->refused)
     refused = load->refused;
-  else if (load->any && load->values != (load->list->n_values > 0))
+  else if (load->any && load->target != load->first)
     refused = _ ("its target is of another kind than that of the first sample");
-  else if (load->values)
+  else if (load->target == VALUES)
     refused = append_values (load, load->label);
+  else if (load->target == FLAGS)
+    refused = append_flags (load, load->label);
+  else if (load->target == NAMES)
+    append_names (load, load->label);
   else
     load->item.class_id = (gint32) dyno_label_table_add (&load->labels, load->label);
   if (refused)
@@ -217,6 +287,7 @@ end_sample (Load *load, GError **error)
       g_array_append_val (load->places, load->place);
       g_array_append_val (load->list->items, load->item);
       load->any = TRUE;
+      load->first = load->target;
       if (load->list->items->len % 256 == 0 && load->context->progress)
         load->context->progress (load->list->items->len, load->context->progress_data);
     }
@@ -225,13 +296,13 @@ end_sample (Load *load, GError **error)
 }
 
 static void
-take_label (Load *load, LabelSource source, const char *text, gboolean values)
+take_label (Load *load, LabelSource source, const char *text, Target target)
 {
   if (source <= load->source || !text)
     return;
   g_free (load->label);
   load->label = g_strstrip (g_strdup (text));
-  load->values = values;
+  load->target = target;
   load->source = source;
 }
 
@@ -270,6 +341,24 @@ take_packed (Load *load, GHashTable *members)
     load->refused = _ ("its crop_xywh is no piece of an image");
 }
 
+/* Takes a list of labels: flags, or names, which are parsed in another way. */
+static void
+take_labels (Load *load, LabelSource source, GHashTable *members, const char *text, gsize size)
+{
+  const char *flags = g_hash_table_lookup (members, "labels");
+  g_autoptr (GHashTable) texts = NULL;
+  g_autofree char *reason = NULL;
+
+  if (source <= load->source)
+    return;
+  take_label (load, source, flags, FLAGS);
+  if (flags || !strstr (text, "\"labels\""))
+    return;
+  texts = dyno_json_members (text, size, DYNO_JSON_LISTS_OF_TEXTS, NULL, &reason);
+  if (texts)
+    take_label (load, source, g_hash_table_lookup (texts, "labels"), NAMES);
+}
+
 static void
 take_json (Load *load, const char *text, gsize size)
 {
@@ -290,10 +379,12 @@ take_json (Load *load, const char *text, gsize size)
     {
       value = g_hash_table_lookup (members, lists[i]);
       if (value && strspn (value, " +-.0123456789eE") == strlen (value))
-        take_label (load, FROM_JSON, value, TRUE);
+        take_label (load, FROM_JSON, value, VALUES);
     }
   for (guint i = 0; i < G_N_ELEMENTS (names) && load->source < FROM_JSON; i++)
-    take_label (load, FROM_JSON, g_hash_table_lookup (members, names[i]), FALSE);
+    take_label (load, FROM_JSON, g_hash_table_lookup (members, names[i]), A_CLASS);
+  take_labels (load, load->context->params->task == DYNO_TASK_LABELS ? FROM_LABELS : FROM_JSON,
+               members, text, size);
 }
 
 static gboolean
@@ -316,7 +407,7 @@ read_label (Load *load, const DynoMember *member, const char *extension, GError 
   if (g_str_equal (extension, "json"))
     take_json (load, text, strlen (text));
   else if (strlen (g_strstrip (text)) <= MAX_LINE && !strchr (text, '\n'))
-    take_label (load, g_str_equal (extension, "cls") ? FROM_CLS : FROM_TXT, text, FALSE);
+    take_label (load, g_str_equal (extension, "cls") ? FROM_CLS : FROM_TXT, text, A_CLASS);
   return TRUE;
 }
 
@@ -532,21 +623,45 @@ restore_order (const Load *load)
     reorder (list->boxes, order, sizeof (DynoImageBox));
 }
 
+/* Names the labels in the order of the flags: by the description, else by their numbers. */
 static void
-finish_load (Load *load)
+name_flags (const Load *load)
+{
+  DynoDatasetInfo *info = &load->dataset->info;
+  char **names = load->packed->class_names;
+  guint32 n = load->list->n_values;
+
+  dyno_dataset_info_set_classes (info, n);
+  if (!names || g_strv_length (names) != n)
+    return;
+  g_strfreev (info->class_names);
+  info->class_names = g_strdupv (names);
+}
+
+static gboolean
+finish_load (Load *load, GError **error)
 {
   DynoImageList *list = load->list;
   DynoDatasetInfo *info = &load->dataset->info;
 
   if (list->boxes->len > 0)
     g_array_set_size (list->boxes, list->items->len);
+  /* Marks name samples by their places in the list. */
+  if (load->any && load->first == NAMES)
+    return dyno_label_table_finish_marks (&load->labels, info, list, load->marks, TRUE, error);
   restore_order (load);
+  if (list->labels)
+    {
+      name_flags (load);
+      return TRUE;
+    }
   if (list->n_values == 0
       && !(load->packed->class_names
            && dyno_label_table_order (&load->labels, info, list->items, load->packed->class_names)))
     dyno_label_table_finish (&load->labels, info, list->items, TRUE);
   if (list->n_values > 0 && load->names && g_strv_length (load->names) == list->n_values)
     dyno_target_names_take (info, (const char *const *) load->names, list->n_values);
+  return TRUE;
 }
 
 gboolean
@@ -563,15 +678,15 @@ dyno_webdataset_load (DynoDataset *dataset, const DynoOpenContext *context, Dyno
   load.met = g_string_new (NULL);
   load.places = g_array_new (FALSE, FALSE, sizeof (guint64));
   dyno_label_table_init (&load.labels);
-  ok = load_shards (&load, error);
-  if (ok)
-    finish_load (&load);
+  load.marks = g_array_new (FALSE, FALSE, sizeof (DynoLabelMark));
+  ok = load_shards (&load, error) && finish_load (&load, error);
   dyno_label_table_clear (&load.labels);
   forget_sample (&load);
   g_string_free (load.key, TRUE);
   g_string_free (load.image_name, TRUE);
   g_string_free (load.met, TRUE);
   g_array_unref (load.places);
+  g_array_unref (load.marks);
   g_strfreev (load.names);
   return ok;
 }
