@@ -32,7 +32,8 @@ typedef struct {
   const char *title;
   gboolean (*matches) (const DynoLocation *location);
   /* For a class of masks: TRUE where a folder can be of this class if DYNO_TASK_PIXELS is
-   * requested; where another task is requested, no folder is.  May be NULL. */
+   * requested; where another task is requested, no folder is, but labels are also in COCO's
+   * annotations.  May be NULL. */
   gboolean (*can_be) (const DynoLocation *location);
   gboolean (*open) (DynoDataset *dataset, const DynoOpenContext *context, GError **error);
   void (*close) (DynoDataset *dataset);

@@ -226,8 +226,8 @@ check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
                : asked == DYNO_TASK_LABELS
                    ? _ ("“%s” does not list several labels of a sample: they need a list of images "
                         "(CSV, JSON lines) with a column of 0 and 1 for each label, or with a "
-                        "column “labels” of names between “|”, or arrays whose y is (N, C) of 0 "
-                        "and 1; else set data.task to auto")
+                        "column “labels” of names between “|”, arrays whose y is (N, C) of 0 "
+                        "and 1, or COCO annotations; else set data.task to auto")
                : task == DYNO_TASK_PIXELS
                    ? _ ("“%s” has masks, a class for each pixel and none for a whole image; set "
                         "data.task to auto")

@@ -303,6 +303,79 @@ test_changed_file (void)
   test_folder_remove (folder);
 }
 
+/* Each category with an annotation in the image is a label: by an area, a crowd or only a box.  An
+ * image without an annotation has no label, and stays. */
+static void
+test_labels (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  static const float expected[4][2] = { { 1, 1 }, { 0, 1 }, { 0, 0 }, { 1, 0 } };
+  guint8 image[24];
+  float target[2];
+
+  for (guint i = 1; i <= 4; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("images/%u.jpg", i);
+      masks_put_image (folder, name, 4, 2);
+    }
+  put_json (folder, "annotations/instances_default.json",
+            "{\"id\":10,\"file_name\":\"images/1.jpg\"},{\"id\":11,\"file_name\":\"images/2.jpg\"},"
+            "{\"id\":12,\"file_name\":\"images/3.jpg\"},{\"id\":13,\"file_name\":\"images/4.jpg\"}",
+            SQUARE (10, 7, 0, 0, 2, 2, "") "," SQUARE (10, 3, 0, 0, 2, 2, "") "," SQUARE (
+                10, 7, 2, 0, 4, 2, "") ",{\"image_id\":11,\"category_id\":7,\"bbox\":[0,0,1,1]}"
+                                       ",{\"image_id\":13,\"category_id\":3,\"iscrowd\":1,"
+                                       "\"segmentation\":{\"size\":[2,4],\"counts\":[0,8]}}"
+                                       ",{\"image_id\":99,\"category_id\":3,\"bbox\":[0,0,1,1]}");
+  path = g_build_filename (folder, "annotations/instances_default.json", NULL);
+  for (guint way = 0; way < 2; way++)
+    {
+      g_autoptr (DynoDataset) dataset = masks_open (way ? path : folder, DYNO_TASK_LABELS);
+      const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+      g_assert_cmpstr (info->kind, ==, "coco");
+      g_assert_cmpint (dyno_dataset_get_task (info), ==, DYNO_TASK_LABELS);
+      g_assert_cmpuint (info->n_samples, ==, 4);
+      g_assert_cmpuint (info->n_classes, ==, 2);
+      g_assert_cmpstr (info->class_names[0], ==, "cat");
+      g_assert_cmpstr (info->class_names[1], ==, "dog");
+      g_assert_cmpuint (info->class_counts[0], ==, 2);
+      g_assert_cmpuint (info->class_counts[1], ==, 2);
+      for (guint i = 0; i < 4; i++)
+        {
+          g_assert_cmpmem (dyno_dataset_get_values (dataset, i), 8, expected[i], 8);
+          g_assert_true (dyno_dataset_decode (dataset, i, 4, 2, (gpointer[]){ image, target },
+                                              scratch, &error));
+          g_assert_cmpmem (target, 8, expected[i], 8);
+        }
+      masks_has_note (dataset, "1 annotation is of an image or a category");
+    }
+  test_folder_remove (folder);
+}
+
+/* More categories than a mask can have classes. */
+static void
+test_many_labels (void)
+{
+  g_autofree char *folder = test_folder_new (),
+                  *path = g_build_filename (folder, "coco.json", NULL);
+  g_autoptr (GString) text = g_string_new (
+      "{\"images\":[{\"id\":1,\"file_name\":\"1.jpg\"},{\"id\":2,\"file_name\":\"2.jpg\"}],"
+      "\"annotations\":[{\"image_id\":2,\"category_id\":299}],\"categories\":[");
+
+  for (guint i = 0; i < 300; i++)
+    g_string_append_printf (text, "%s{\"id\":%u,\"name\":\"c%u\"}", i ? "," : "", i, i);
+  g_string_append (text, "]}");
+  masks_put_text (folder, "coco.json", text->str);
+  masks_put_image (folder, "1.jpg", 4, 2);
+  masks_put_image (folder, "2.jpg", 4, 2);
+  g_autoptr (DynoDataset) dataset = masks_open (path, DYNO_TASK_LABELS);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 300);
+  g_assert_cmpfloat (dyno_dataset_get_values (dataset, 1)[299], ==, 1);
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -317,5 +390,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/coco/broken-files", test_broken_files);
   g_test_add_func ("/data/coco/too-many-categories", test_many_categories);
   g_test_add_func ("/data/coco/file-that-is-shortened", test_changed_file);
+  g_test_add_func ("/data/coco/labels", test_labels);
+  g_test_add_func ("/data/coco/more-labels-than-masks-have", test_many_labels);
   return g_test_run ();
 }

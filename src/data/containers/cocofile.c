@@ -167,10 +167,7 @@ read_annotation (DynoJsonReader *r, const char *key, gpointer data, GError **err
     return FALSE;
   if (one.image_id == G_MININT64 || one.category_id == G_MININT64)
     return set_corrupt (error, "an annotation has no image_id or no category_id");
-  if (one.length > strlen ("[]"))
-    g_array_append_val (file->annotations, one);
-  else
-    file->n_without++;
+  g_array_append_val (one.length > strlen ("[]") ? file->annotations : file->boxes, one);
   return TRUE;
 }
 
@@ -204,6 +201,7 @@ dyno_coco_file_open (const char *path, GError **error)
   file->images = g_array_new (FALSE, FALSE, sizeof (DynoCocoImage));
   file->categories = g_array_new (FALSE, FALSE, sizeof (DynoCocoCategory));
   file->annotations = g_array_new (FALSE, FALSE, sizeof (DynoCocoAnnotation));
+  file->boxes = g_array_new (FALSE, FALSE, sizeof (DynoCocoAnnotation));
   g_array_set_clear_func (file->images, clear_image);
   g_array_set_clear_func (file->categories, clear_category);
   file->path = g_strdup (path);
@@ -229,6 +227,7 @@ dyno_coco_file_free (DynoCocoFile *file)
   g_array_unref (file->images);
   g_array_unref (file->categories);
   g_array_unref (file->annotations);
+  g_array_unref (file->boxes);
   if (file->fd >= 0)
     close (file->fd);
   g_free (file->path);

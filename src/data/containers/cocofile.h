@@ -28,8 +28,8 @@ typedef struct {
   int fd;
   char *path;
   GArray *images, *categories; /* DynoCocoImage, DynoCocoCategory */
-  GArray *annotations;         /* DynoCocoAnnotation: those with an area, in the file's order */
-  guint64 n_without;           /* annotations without an area */
+  /* DynoCocoAnnotation, in the file's order: those with an area, and those that have only a box */
+  GArray *annotations, *boxes;
 } DynoCocoFile;
 
 /* Errors: those of dyno_datafile_read; CORRUPT (no JSON, or no COCO file; the message has the

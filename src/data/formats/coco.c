@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* COCO annotations as masks: the category of each pixel, from polygons and runs.
+/* COCO annotations as masks: the category of each pixel, from polygons and runs; or, where labels
+ * are requested, as labels: the categories of an image's annotations, of boxes and crowds too.
  *
  * Classes are "background" and the categories in the order of their ids.  Areas of crowds are drawn
- * first, and a later annotation covers earlier ones.  DATA is a file of annotations, or a folder
- * with one for each part: annotations/instances_train*.json (COCO), or train/_annotations.coco.json
- * (Roboflow).
+ * first, and a later annotation covers earlier ones.  Labels have no background.  DATA is a file of
+ * annotations, or a folder with one for each part: annotations/instances_train*.json (COCO), or
+ * train/_annotations.coco.json (Roboflow).
  *
  * Invariants: samples are in the order of the files' images; an image without an annotation is left
- * out with a note; a mask is drawn when it is decoded, and nothing is kept but the places of the
- * areas in their files. */
+ * out with a note, or has none of the labels; a mask is drawn when it is decoded, and nothing is
+ * kept but the places of the areas in their files. */
 #include "cocofile.h"
 #include "datafile.h"
 #include "foldernames.h"
@@ -48,6 +49,7 @@ typedef struct {
   DynoNamedFiles *named;
   GTree *categories; /* id (gint64 *) to its name */
   GArray *parts;     /* guint8: DynoPart of each item */
+  gboolean labels;   /* the list has no masks */
   guint64 n_without, n_boxes, n_lost;
 } Coco;
 
@@ -276,12 +278,31 @@ add_image (Coco *coco, const DynoCocoImage *image, const char *folder, guint32 j
   if (!dyno_image_list_add_name (coco->list, name, strlen (name), &item.name, error))
     return FALSE;
   g_array_append_val (coco->list->items, item);
-  g_array_append_val (coco->list->masks->items, mask);
+  if (!coco->labels)
+    g_array_append_val (coco->list->masks->items, mask);
   g_array_append_val (coco->parts, part);
   return TRUE;
 }
 
-/* Adds the images that have an annotation, and their areas. */
+/* Adds the annotations of the images in items, which has the place of each after its id, plus 1. */
+static void
+take_annotations (Coco *coco, const GArray *annotations, GHashTable *items)
+{
+  for (guint i = 0; i < annotations->len; i++)
+    {
+      Area area = { .annotation = g_array_index (annotations, DynoCocoAnnotation, i),
+                    .file = coco->areas->files->len };
+      guint item = GPOINTER_TO_UINT (g_hash_table_lookup (items, &area.annotation.image_id));
+
+      coco->n_lost += item == 0 || !g_tree_lookup (coco->categories, &area.annotation.category_id);
+      if (item == 0 || !g_tree_lookup (coco->categories, &area.annotation.category_id))
+        continue;
+      area.item = item - 1;
+      g_array_append_val (coco->areas->areas, area);
+    }
+}
+
+/* Adds the images that have an annotation, for labels all images, and their annotations. */
 static gboolean
 take_file (Coco *coco, const DynoCocoFile *file, const char *folder, guint32 json,
            const Source *source, GError **error)
@@ -297,26 +318,18 @@ take_file (Coco *coco, const DynoCocoFile *file, const char *folder, guint32 jso
       DynoCocoImage *image = &g_array_index (file->images, DynoCocoImage, i);
       guint before = coco->list->items->len;
 
-      if (!g_hash_table_contains (annotated, &image->id))
+      if (!coco->labels && !g_hash_table_contains (annotated, &image->id))
         coco->n_without++;
       else if (!add_image (coco, image, folder, json, source, error))
         return FALSE;
       else if (coco->list->items->len > before)
         g_hash_table_insert (items, &image->id, GUINT_TO_POINTER (before + 1));
     }
-  for (guint i = 0; i < file->annotations->len; i++)
-    {
-      Area area = { .annotation = g_array_index (file->annotations, DynoCocoAnnotation, i),
-                    .file = coco->areas->files->len };
-      guint item = GPOINTER_TO_UINT (g_hash_table_lookup (items, &area.annotation.image_id));
-
-      coco->n_lost += item == 0 || !g_tree_lookup (coco->categories, &area.annotation.category_id);
-      if (item == 0 || !g_tree_lookup (coco->categories, &area.annotation.category_id))
-        continue;
-      area.item = item - 1;
-      g_array_append_val (coco->areas->areas, area);
-    }
-  coco->n_boxes += file->n_without;
+  take_annotations (coco, file->annotations, items);
+  if (coco->labels)
+    take_annotations (coco, file->boxes, items);
+  else
+    coco->n_boxes += file->boxes->len;
   return TRUE;
 }
 
@@ -390,6 +403,49 @@ take_classes (Coco *coco, GError **error)
           (guint8) GPOINTER_TO_UINT (g_hash_table_lookup (ids, &area->annotation.category_id));
     }
   return TRUE;
+}
+
+typedef struct {
+  GHashTable *ids; /* category (gint64 *) to its label */
+  DynoLabelTable table;
+} Labels;
+
+static gboolean
+add_label (gpointer key, gpointer value, gpointer data)
+{
+  Labels *labels = data;
+
+  g_hash_table_insert (labels->ids, key,
+                       GUINT_TO_POINTER (dyno_label_table_add (&labels->table, value)));
+  return FALSE;
+}
+
+/* The labels of all images; categories of one name are one label. */
+static gboolean
+take_labels (Coco *coco, GError **error)
+{
+  const GArray *areas = coco->areas->areas;
+  g_autoptr (GHashTable) ids = g_hash_table_new (g_int64_hash, g_int64_equal);
+  g_autoptr (GArray) marks = g_array_new (FALSE, FALSE, sizeof (DynoLabelMark));
+  Labels labels = { .ids = ids };
+  gboolean ok;
+
+  dyno_label_table_init (&labels.table);
+  g_tree_foreach (coco->categories, add_label, &labels);
+  for (guint i = 0; i < areas->len; i++)
+    {
+      const Area *area = &g_array_index (areas, Area, i);
+      const DynoLabelMark mark = {
+        .item = area->item,
+        .label = GPOINTER_TO_UINT (g_hash_table_lookup (ids, &area->annotation.category_id)),
+        .state = 1,
+      };
+      g_array_append_val (marks, mark);
+    }
+  ok = dyno_label_table_finish_marks (&labels.table, &coco->dataset->info, coco->list, marks, FALSE,
+                                      error);
+  dyno_label_table_clear (&labels.table);
+  return ok;
 }
 
 /* Crowds first; otherwise the order of the file stays, since the sort is stable. */
@@ -491,9 +547,10 @@ load (Coco *coco, const GArray *sources, GError **error)
     if (!load_source (coco, &g_array_index (sources, Source, i), error)
         || g_cancellable_set_error_if_cancelled (coco->context->cancellable, error))
       return FALSE;
-  if (!take_classes (coco, error))
+  if (coco->labels ? !take_labels (coco, error) : !take_classes (coco, error))
     return FALSE;
-  assign_areas (coco);
+  if (!coco->labels)
+    assign_areas (coco);
   note_left (coco);
   dyno_image_list_take_parts (coco->list, coco->parts, coco->dataset->notes);
   return TRUE;
@@ -503,15 +560,22 @@ static gboolean
 coco_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
   DynoImageList *list = dataset->state = dyno_image_list_new ();
-  Coco coco = { .dataset = dataset, .context = context, .list = list };
+  Coco coco = { .dataset = dataset,
+                .context = context,
+                .list = list,
+                .labels = context->params->task == DYNO_TASK_LABELS };
   g_autoptr (GArray) sources = list_sources (context->location);
   gboolean ok;
 
   list->root = find_root (context->location);
-  list->masks = dyno_mask_list_new ();
-  list->masks->draw = draw;
-  list->masks->drawing = coco.areas = g_new0 (Areas, 1);
-  list->masks->free_drawing = areas_free;
+  coco.areas = g_new0 (Areas, 1);
+  if (!coco.labels)
+    {
+      list->masks = dyno_mask_list_new ();
+      list->masks->draw = draw;
+      list->masks->drawing = coco.areas;
+      list->masks->free_drawing = areas_free;
+    }
   coco.areas->files = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_coco_file_free);
   coco.areas->areas = g_array_new (FALSE, FALSE, sizeof (Area));
   coco.named = dyno_named_files_new (list->root);
@@ -521,7 +585,10 @@ coco_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   dyno_named_files_free (coco.named);
   g_tree_unref (coco.categories);
   g_array_unref (coco.parts);
-  return ok && dyno_mask_list_finish (list, dataset, context, error);
+  if (!coco.labels)
+    return ok && dyno_mask_list_finish (list, dataset, context, error);
+  areas_free (coco.areas);
+  return ok && dyno_image_list_finish (list, dataset, context, error);
 }
 
 const DynoDatasetClass dyno_dataset_class_coco = {
@@ -530,5 +597,6 @@ const DynoDatasetClass dyno_dataset_class_coco = {
   .matches = coco_matches,
   .can_be = coco_matches,
   .open = coco_open,
+  .values = dyno_image_list_values,
   DYNO_MASK_LIST_METHODS,
 };

@@ -34,7 +34,8 @@ dyno_dataset_find_class_for (const DynoLocation *location, DynoTask task)
 
   for (guint i = 0; dyno_dataset_classes[i] && !klass; i++)
     if ((!dyno_dataset_classes[i]->can_be || !location->is_folder || task == DYNO_TASK_AUTO
-         || task == DYNO_TASK_PIXELS)
+         || task == DYNO_TASK_PIXELS
+         || (task == DYNO_TASK_LABELS && dyno_dataset_classes[i] == &dyno_dataset_class_coco))
         && dyno_dataset_classes[i]->matches (location))
       klass = dyno_dataset_classes[i];
   if (task == DYNO_TASK_PIXELS && klass == &dyno_dataset_class_imagefolder
