@@ -58,6 +58,22 @@ put_class (Answer *a, const DynoWantedOutput *wanted, const float *row)
 }
 
 static void
+put_labels (Answer *a, const DynoWantedOutput *wanted, const float *row)
+{
+  const DynoWeightsInfo *info = a->signature->info;
+  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (row, info->n_outputs);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < chosen->len; i++)
+    {
+      g_autofree char *name =
+          dyno_weights_info_name_class (info, g_array_index (chosen, guint32, i));
+      g_string_append_printf (names, "%s%s", i > 0 ? DYNO_SERVE_BETWEEN : "", name);
+    }
+  put_text (a, wanted, names->str);
+}
+
+static void
 put_numbers (Answer *a, const DynoWantedOutput *wanted, const float *row)
 {
   gsize n = a->signature->info->n_outputs;
@@ -113,6 +129,9 @@ put_data (Answer *a, const DynoWantedOutput *wanted)
         case DYNO_OUTPUT_CLASS:
           put_class (a, wanted, row);
           break;
+        case DYNO_OUTPUT_LABELS:
+          put_labels (a, wanted, row);
+          break;
         case DYNO_OUTPUT_RANKED:
           put_ranked (a, wanted, row);
           break;
@@ -126,9 +145,19 @@ put_data (Answer *a, const DynoWantedOutput *wanted)
 static const char *
 datatype_of (DynoOutputKind kind)
 {
-  return kind == DYNO_OUTPUT_MASK                                  ? "UINT8"
-         : kind == DYNO_OUTPUT_CLASS || kind == DYNO_OUTPUT_RANKED ? "BYTES"
-                                                                   : "FP32";
+  switch (kind)
+    {
+    case DYNO_OUTPUT_MASK:
+      return "UINT8";
+    case DYNO_OUTPUT_CLASS:
+    case DYNO_OUTPUT_LABELS:
+    case DYNO_OUTPUT_RANKED:
+      return "BYTES";
+    case DYNO_OUTPUT_NUMBERS:
+    case DYNO_OUTPUT_SHARES:
+    default:
+      return "FP32";
+    }
 }
 
 static void
@@ -145,7 +174,7 @@ put_shape (Answer *a, const DynoWantedOutput *wanted)
     }
   else if (wanted->kind == DYNO_OUTPUT_RANKED)
     dyno_json_uint (&a->json, NULL, wanted->top);
-  else if (wanted->kind != DYNO_OUTPUT_CLASS)
+  else if (wanted->kind != DYNO_OUTPUT_CLASS && wanted->kind != DYNO_OUTPUT_LABELS)
     dyno_json_uint (&a->json, NULL, s->info->n_outputs);
   dyno_json_end_array (&a->json);
 }

@@ -89,7 +89,9 @@ guint
 dyno_signature_list_outputs (const DynoSignature *s, DynoOutputKind kinds[2])
 {
   kinds[0] = s->info->of_pixels ? DYNO_OUTPUT_MASK : DYNO_OUTPUT_NUMBERS;
-  kinds[1] = s->info->of_pixels ? DYNO_OUTPUT_SHARES : DYNO_OUTPUT_CLASS;
+  kinds[1] = s->info->of_pixels   ? DYNO_OUTPUT_SHARES
+             : s->info->is_labels ? DYNO_OUTPUT_LABELS
+                                  : DYNO_OUTPUT_CLASS;
   return s->info->is_values ? 1 : 2;
 }
 
@@ -99,7 +101,7 @@ dyno_signature_name_output (const DynoSignature *s, DynoOutputKind kind)
   static const char *const names[] = {
     [DYNO_OUTPUT_NUMBERS] = "probabilities", [DYNO_OUTPUT_CLASS] = "class",
     [DYNO_OUTPUT_RANKED] = "probabilities",  [DYNO_OUTPUT_MASK] = "mask",
-    [DYNO_OUTPUT_SHARES] = "shares",
+    [DYNO_OUTPUT_SHARES] = "shares",         [DYNO_OUTPUT_LABELS] = "labels",
   };
 
   return s->info->is_values ? "values" : names[kind];
@@ -147,11 +149,21 @@ write_outputs (const DynoSignature *s, DynoJson *json)
   dyno_signature_write_labels (s, json);
   write_names (json, "names", s->info->is_values ? s->info->target_names : NULL);
   write_names (json, "units", s->info->is_values ? s->info->target_units : NULL);
+  if (s->info->is_labels)
+    dyno_json_string (json, "of", "each label by itself: their sum is not 1");
   dyno_json_end_object (json);
   dyno_json_end_object (json);
   if (s->info->is_values)
     return;
-  write_tensor (json, "class", "BYTES", shape, 1);
+  write_tensor (json, s->info->is_labels ? "labels" : "class", "BYTES", shape, 1);
+  if (s->info->is_labels)
+    {
+      dyno_json_begin_object (json, "parameters");
+      dyno_json_string (json, "of",
+                        "the names of the labels with a probability of 0.5 or more, the most "
+                        "probable first, with " DYNO_SERVE_BETWEEN " between them");
+      dyno_json_end_object (json);
+    }
   dyno_json_end_object (json);
 }
 

@@ -435,6 +435,56 @@ test_answers (void)
                 "[\"0.5:1:bee \\\"b\\\"\", \"0.25:0:ant\"]}]}");
 }
 
+/* A sample has the labels that are at least as likely as not, the most probable first. */
+static void
+test_labels (void)
+{
+  static const struct {
+    float outputs[3];
+    const char *members, *expected;
+  } cases[] = {
+    { { 0.5f, 0.9375f, 0.25f },
+      "",
+      "[{\"name\": \"probabilities\", \"datatype\": \"FP32\", \"shape\": [1, 3], \"data\": [0.5, "
+      "0.9375, 0.25]}, {\"name\": \"labels\", \"datatype\": \"BYTES\", \"shape\": [1], \"data\": "
+      "[\"bee \\\"b\\\"|ant\"]}]}" },
+    { { 0.125f, 0.25f, 0.0625f },
+      "\"outputs\": [{\"name\": \"labels\"}],",
+      "[{\"name\": \"labels\", \"datatype\": \"BYTES\", \"shape\": [1], \"data\": [\"\"]}]}" },
+    { { 0.5f, 0.9375f, 0.25f },
+      "\"outputs\": [{\"name\": \"probabilities\", \"parameters\": {\"classification\": 2}}],",
+      "[{\"name\": \"probabilities\", \"datatype\": \"BYTES\", \"shape\": [1, 2], \"data\": "
+      "[\"0.9375:1:bee \\\"b\\\"\", \"0.5:0:ant\"]}]}" },
+  };
+  DynoSignature signature;
+
+  test_signature_labels (&signature);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *json = g_strdup_printf (
+          "{%s \"inputs\": [{" PICTURE ", \"data\": [" PIXELS "]}]}", cases[i].members);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoInferRequest) request = test_request (&signature, json, NULL, 0, &error);
+      g_autofree char *whole = g_strconcat (
+          "{\"model_name\": \"zoo\", \"model_version\": \"1\", \"outputs\": ", cases[i].expected,
+          NULL);
+      gint64 header_length;
+      gsize size;
+
+      g_assert_no_error (error);
+      g_autofree char *text = g_bytes_unref_to_data (
+          dyno_infer_response_new (&signature, request, cases[i].outputs, &header_length), &size);
+      g_autofree char *shown = g_strndup (text, size);
+      g_assert_cmpstr (shown, ==, whole);
+    }
+  g_autoptr (GError) error = NULL;
+  g_assert_null (test_request (&signature,
+                               "{\"outputs\": [{\"name\": \"class\"}], \"inputs\": [{" PICTURE
+                               ", \"data\": [" PIXELS "]}]}",
+                               NULL, 0, &error));
+  g_assert_nonnull (strstr (error->message, "“probabilities” and “labels”"));
+}
+
 /* The JSON has the number of bytes of each output that follows it. */
 static void
 test_binary_answer (void)
@@ -495,17 +545,25 @@ describe (const DynoSignature *signature)
 static void
 test_metadata (void)
 {
-  DynoSignature image, values, sequence, masks;
+  DynoSignature image, values, sequence, masks, labels;
 
   test_signature_image (&image, 1);
   test_signature_values (&values);
   test_signature_sequence (&sequence);
   test_signature_masks (&masks);
+  test_signature_labels (&labels);
   g_autofree char *of_image = describe (&image), *of_values = describe (&values),
-                  *of_sequence = describe (&sequence), *of_masks = describe (&masks);
+                  *of_sequence = describe (&sequence), *of_masks = describe (&masks),
+                  *of_labels = describe (&labels);
   g_assert_nonnull (strstr (of_image, "\"datatype\": \"UINT8\", \"shape\": [-1, -1, -1, 1]"));
   g_assert_nonnull (strstr (of_image, "\"labels\": [\"ant\", \"bee \\\"b\\\"\", \"cat\"]"));
   g_assert_nonnull (strstr (of_image, "\"colour\": \"grey\""));
+  g_assert_nonnull (strstr (of_image, "\"cat\"]}}, {\"name\": \"class\", \"datatype\": \"BYTES\", "
+                                      "\"shape\": [-1]}]"));
+  g_assert_nonnull (strstr (of_labels,
+                            "\"cat\"], \"of\": \"each label by itself: their sum is not 1\""
+                            "}}, {\"name\": \"labels\", \"datatype\": \"BYTES\", "
+                            "\"shape\": [-1], \"parameters\": {\"of\": \"the names of"));
   g_assert_nonnull (strstr (of_values, "\"datatype\": \"FP32\", \"shape\": [-1, 2]"));
   g_assert_nonnull (strstr (of_values, "\"names\": [\"yaw\", \"pitch\"]"));
   g_assert_nonnull (strstr (of_values, "\"units\": [\"degrees\", \"\"]"));
@@ -536,6 +594,7 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/request/picture-bomb", test_picture_bomb);
   g_test_add_func ("/serve/request/number-beyond-fp32", test_number_beyond_fp32);
   g_test_add_func ("/serve/response/json", test_answers);
+  g_test_add_func ("/serve/response/labels", test_labels);
   g_test_add_func ("/serve/response/binary", test_binary_answer);
   g_test_add_func ("/serve/response/mixed", test_mixed_answer);
   g_test_add_func ("/serve/signature/metadata", test_metadata);

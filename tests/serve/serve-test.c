@@ -8,6 +8,7 @@ static char *names[] = { (char *) "yaw", (char *) "pitch", NULL };
 static char *units[] = { (char *) "degrees", (char *) "", NULL };
 
 static DynoWeightsInfo of_classes = { .n_outputs = 3, .class_names = classes };
+static DynoWeightsInfo of_labels = { .n_outputs = 3, .is_labels = TRUE, .class_names = classes };
 static DynoWeightsInfo of_pixels = { .n_outputs = 3, .of_pixels = TRUE, .class_names = classes };
 static DynoWeightsInfo of_values = {
   .n_outputs = 2, .is_values = TRUE, .target_names = names, .target_units = units
@@ -25,6 +26,20 @@ test_signature_image (DynoSignature *signature, guint32 channels)
                            .normalisation = { .scale_255 = TRUE } };
 
   dyno_signature_init (signature, "zoo", &of_classes, &input);
+}
+
+void
+test_signature_labels (DynoSignature *signature)
+{
+  DynoBatchField input = { .name = "image",
+                           .role = DYNO_FIELD_INPUT,
+                           .element = DYNO_ELEMENT_U8,
+                           .n_axes = 3,
+                           .shape = { 2, 2, 3 },
+                           .axes = "HWC",
+                           .normalisation = { .scale_255 = TRUE } };
+
+  dyno_signature_init (signature, "zoo", &of_labels, &input);
 }
 
 void
