@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """exports.py DYNOCTL [--keep FOLDER]: `dynoctl export` of very different settings, read back by
 readers.py.  --keep leaves the files in FOLDER, for readers.py where more programs are installed."""
-import json, os, struct, subprocess, sys, tempfile, unittest
+import json, math, os, struct, subprocess, sys, tempfile, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import readers
@@ -72,13 +72,13 @@ def write_settings(path, data, values, model=None):
             file.write(f'{key}={str(value).lower() if isinstance(value, bool) else value}\n')
 
 
-def write_npy(path, shape):
+def write_npy(path, shape, number=lambda i: i / 7):
     head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
     head += ' ' * (63 - (10 + len(head)) % 64) + '\n'
-    count = shape[0] * shape[1]
+    count = math.prod(shape)
     with open(path, 'wb') as file:
         file.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
-        file.write(struct.pack(f'<{count}f', *(i / 7 for i in range(count))))
+        file.write(struct.pack(f'<{count}f', *(number(i) for i in range(count))))
 
 
 class Exports(unittest.TestCase):
@@ -195,6 +195,38 @@ class Exports(unittest.TestCase):
                 constants, _tree = readers.read_python(self.path('a.py'))
                 self.assertEqual((constants['SAMPLE_SHAPE'], constants['N_OUTPUTS'],
                                   (constants['PREDICTS_VALUES'], constants['PREDICTS_PIXELS'])), (shape, outputs, task), data)
+
+    def test_several_labels_have_their_loss(self):
+        """Scripts train with the loss of labels, files for other programs state what they need, and no program smooths
+        labels as classes or takes one of them for the class."""
+        write_npy(self.path('X.npy'), (40, 8, 8, 3))
+        write_npy(self.path('y.npy'), (40, 3), lambda i: i * i % 5 % 2)
+        values = {'batch_size': 8, 'workers': 1, 'amp': False, 'label_smoothing': 0.1, 'loss.weights': '1,2,0.5'}
+        made = {}
+        for task in ('labels', 'values'):
+            write_settings(self.path('a.ini'), self.path('X.npy'), {**values, 'data.task': task})
+            self.export_all(self.path('a.ini'), self.path(task))
+            made[task] = {name: open(os.path.join(self.path(task), line['file_name']), encoding='utf-8').read()
+                          for name, line in self.formats().items()}
+        for name in ('pytorch', 'tensorflow'):
+            constants, tree = readers.read_python(os.path.join(self.path('labels'), self.formats()[name]['file_name']))
+            self.assertEqual([constants[key] for key in ('N_OUTPUTS', 'PREDICTS_VALUES', 'PREDICTS_LABELS', 'PREDICTS_PIXELS')],
+                             [3, False, True, False])
+            if name == 'pytorch':
+                self.assertEqual(constants['CLASS_WEIGHTS'], [1, 2, 0.5])
+                torch = readers.find_module('torch')
+                if torch:
+                    readers.run_script(os.path.join(self.path('labels'), 'train.py'), torch)
+        for name in ('torchrun', 'slurm'):
+            self.assertIn('PREDICTS_LABELS = True', made['labels'][name])
+            self.assertIn('with several labels', made['labels'][name])
+        for name in ('lightning', 'accelerate', 'timm', 'ultralytics'):
+            self.assertIn('any number of 3 labels: the loss is BCEWithLogitsLoss', made['labels'][name])
+            self.assertNotIn('BCEWithLogitsLoss', made['values'][name])
+        self.assertIn('learns one class of a sample', made['labels']['timm'])
+        self.assertIn('cannot train with these labels', made['labels']['ultralytics'])
+        self.assertNotIn('label_smoothing_factor', json.loads(made['labels']['trainingarguments']))
+        self.assertEqual(readers.read_yaml(os.path.join(self.path('labels'), 'args.yaml'))['num_classes'], 3)
 
     def test_key_file_and_json_come_round(self):
         data, values = CASES['other']

@@ -555,7 +555,7 @@ def python_expected(s):
         'CLIP_NORM': float(s.clip_norm), 'CLIP_VALUE': float(s.clip_value), 'AUGMENT_FLIP': s.augment_flip,
         'AUGMENT_BRIGHTNESS': float(s.augment_brightness), 'SHUFFLE': s.data_shuffle, 'VAL_SPLIT': float(s.data_val_split),
         'VRAM_BUDGET': s.vram_budget, 'DETERMINISTIC': s.deterministic, 'N_OUTPUTS': s.classes if s.known else 10,
-        'PREDICTS_VALUES': False, 'PREDICTS_PIXELS': False,
+        'PREDICTS_VALUES': False, 'PREDICTS_LABELS': False, 'PREDICTS_PIXELS': False,
     }
 
 

@@ -2,6 +2,7 @@
 /* The configuration of `accelerate launch --config_file FILE`: how training is started, and in
  * which precision.  An unknown key is an error in accelerate, so that accumulation is written as a
  * comment: it is an argument of the script's Accelerator, and no key of the file. */
+#include "facts.h"
 #include "formats.h"
 #include "yaml.h"
 
@@ -14,6 +15,7 @@ write_accelerate (const DynoExportContext *context)
   GString *text = g_string_new (NULL);
 
   dyno_export_append_head (text, context);
+  dyno_export_append_labels (text, context);
   g_string_append (text, "compute_environment: LOCAL_MACHINE\n"
                          "debug: false\n"
                          "distributed_type: 'NO'\n"
@@ -53,4 +55,5 @@ const DynoExporter dyno_exporter_accelerate = {
   .write = write_accelerate,
   .file_name = "accelerate.yaml",
   .rows = rows,
+  .asks_data = TRUE,
 };

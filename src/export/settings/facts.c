@@ -43,10 +43,34 @@ dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
   facts->warmup_steps = (guint64) floor (settings.warmup_epochs * (double) facts->steps_per_epoch);
   facts->n_outputs = dyno_schema_count_values (&info->schema);
   facts->values = facts->n_outputs > 0;
+  facts->labels = dyno_schema_count_labels (&info->schema) > 0;
   facts->pixels = dyno_schema_find_mask (&info->schema) != NULL;
   if (!facts->values)
     facts->n_outputs = info->n_classes;
   find_shape (job, info, facts);
+}
+
+gboolean
+dyno_export_has_one_class (const DynoExportContext *context)
+{
+  DynoExportFacts facts;
+
+  dyno_export_facts (context, &facts);
+  return !facts.labels;
+}
+
+void
+dyno_export_append_labels (GString *text, const DynoExportContext *context)
+{
+  DynoExportFacts facts;
+
+  dyno_export_facts (context, &facts);
+  if (facts.labels)
+    g_string_append_printf (text,
+                            "# A sample has any number of %u labels: the loss is "
+                            "BCEWithLogitsLoss, the targets are floats, and a\n# sample has the "
+                            "labels whose sigmoid is 0.5 or more.\n",
+                            facts.n_outputs);
 }
 
 guint32

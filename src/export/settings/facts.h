@@ -14,12 +14,19 @@ typedef struct {
   guint64 warmup_steps;    /* warm-up updates; known with steps_per_epoch */
   guint n_axes;            /* of a sample */
   guint32 shape[3];        /* channels first: (C, H, W), (F, T), (F) */
-  guint32 n_outputs;       /* classes, or values to predict */
+  guint32 n_outputs;       /* classes, labels, or values to predict */
   gboolean values;         /* values are predicted, not classes */
+  gboolean labels;         /* a sample has any number of the labels */
   gboolean pixels;         /* a class for each pixel of an image */
 } DynoExportFacts;
 
 void dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts);
+
+/* FALSE where it is known that samples have several labels, not one class. */
+gboolean dyno_export_has_one_class (const DynoExportContext *context);
+
+/* Appends comments on the loss that several labels of a sample need; nothing for other data. */
+void dyno_export_append_labels (GString *text, const DynoExportContext *context);
 
 /* The side of square images, as set or as in the data set; 0: not known, or there are no images. */
 guint32 dyno_export_get_size (const DynoExportContext *context);

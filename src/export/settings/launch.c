@@ -70,7 +70,7 @@ find_reference_model (const DynoExportContext *context)
   dyno_export_facts (context, &facts);
   if (!dyno_export_get_optimizer (&context->job->settings)->torchvision)
     return NULL;
-  if (facts.n_axes > 0 && (facts.n_axes != 3 || facts.values || facts.pixels))
+  if (facts.n_axes > 0 && (facts.n_axes != 3 || facts.values || facts.labels || facts.pixels))
     return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (models); i++)
     if (g_strcmp0 (models[i][0], context->job->model) == 0)
@@ -96,9 +96,10 @@ dyno_export_describe_launch (const DynoExportContext *context)
     return g_strdup ("torchvision's references/classification/train.py with these settings");
   model = dyno_text_visible (context->job->model ? context->job->model : "");
   return g_strdup_printf ("the script below with these settings, since torchvision's reference "
-                          "does not train %s%s%s",
+                          "does not train %s%s%s%s",
                           model, by_its_optimizer ? "" : " by ",
-                          by_its_optimizer ? "" : optimizer->title);
+                          by_its_optimizer ? "" : optimizer->title,
+                          dyno_export_has_one_class (context) ? "" : " with several labels");
 }
 
 static void

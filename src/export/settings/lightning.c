@@ -119,6 +119,7 @@ write_lightning (const DynoExportContext *context)
   GString *text = g_string_new (NULL);
 
   dyno_export_append_head (text, context);
+  dyno_export_append_labels (text, context);
   if (s->seed > G_MAXUINT32)
     g_string_append (text, "# The seed is the lower half of Dyno's: Lightning takes 32 bits.\n");
   dyno_yaml_int (text, 0, "seed_everything", dyno_export_seed32 (s));
@@ -137,4 +138,5 @@ const DynoExporter dyno_exporter_lightning = {
   .write = write_lightning,
   .file_name = "lightning.yaml",
   .rows = rows,
+  .asks_data = TRUE,
 };

@@ -68,12 +68,14 @@ append_shape (GString *text, const DynoSettings *settings, gboolean channels_las
     g_string_append_printf (text, "%u, ", facts.shape[(i + channels_last) % facts.n_axes]);
   g_string_truncate (text, text->len - (facts.n_axes > 1 ? 2 : 1));
   g_string_append_printf (text,
-                          ")  # %s\nN_OUTPUTS = %u\nPREDICTS_VALUES = %s\nPREDICTS_PIXELS = %s\n",
+                          ")  # %s\nN_OUTPUTS = %u\nPREDICTS_VALUES = %s\nPREDICTS_LABELS = %s\n"
+                          "PREDICTS_PIXELS = %s\n",
                           facts.n_axes != 3 ? "of a sample"
                           : channels_last   ? "height, width, channels"
                                             : "channels, height, width",
                           facts.n_outputs ? facts.n_outputs : TOY_OUTPUTS,
-                          facts.values ? "True" : "False", facts.pixels ? "True" : "False");
+                          facts.values ? "True" : "False", facts.labels ? "True" : "False",
+                          facts.pixels ? "True" : "False");
 }
 
 void

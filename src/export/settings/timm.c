@@ -196,6 +196,10 @@ append_data (GString *text, const DynoExportContext *context)
     dyno_yaml_string (text, 0, "model", context->job->model);
   else
     g_string_append (text, "# timm has no such model as the one measured: name another here.\n");
+  dyno_export_append_labels (text, context);
+  if (facts.labels)
+    g_string_append (text, "# timm's train.py learns one class of a sample: write the loop for its "
+                           "models yourself.\n");
   if (facts.n_outputs && !facts.values && !facts.pixels)
     dyno_yaml_int (text, 0, "num_classes", facts.n_outputs);
   if (dyno_export_knows_size (context))

@@ -17,7 +17,11 @@ has_its_optimizer (const DynoExportContext *context)
   return dyno_export_get_optimizer (&context->job->settings)->transformers != NULL;
 }
 
-/* The SGD and the RMSprop of TrainingArguments are PyTorch's without momentum, and no key changes
+/* The Trainer smooths the targets of a cross entropy, whatever the loss of the model is: several
+ * labels must not get its smoothing, and need a model with problem_type
+ * "multi_label_classification".
+ *
+ * The SGD and the RMSprop of TrainingArguments are PyTorch's without momentum, and no key changes
  * that.  Its weight decay leaves out biases and layer norms, but not batch norms. */
 static const DynoExportRow rows[] = {
   { "epochs", "num_train_epochs", "3", .direct = TRUE },
@@ -36,7 +40,7 @@ static const DynoExportRow rows[] = {
   { "weight_decay.norms" },
   { "schedule", "lr_scheduler_type", NULL, has_its_schedule },
   { "warmup_epochs", "warmup_steps", "0", dyno_export_knows_steps },
-  { "label_smoothing", "label_smoothing_factor", "0", .direct = TRUE },
+  { "label_smoothing", "label_smoothing_factor", "0", dyno_export_has_one_class, .direct = TRUE },
   { "clip_norm", "max_grad_norm", "1", .direct = TRUE }, /* 0: no clipping */
   { "checkpointing", "gradient_checkpointing", "false", .direct = TRUE },
   { "deterministic", "full_determinism", "false", .direct = TRUE },

@@ -113,6 +113,10 @@ write_ultralytics (const DynoExportContext *context)
   GString *text = g_string_new (NULL);
 
   dyno_export_append_head (text, context);
+  dyno_export_append_labels (text, context);
+  if (!dyno_export_has_one_class (context))
+    g_string_append (text, "# Ultralytics learns one class of a sample, by its folder: it cannot "
+                           "train with these labels.\n");
   g_string_append (text, "task: classify\nmode: train\npretrained: false\n");
   if (path)
     dyno_yaml_string (text, 0, "data", path);

@@ -19,6 +19,20 @@ def focal_loss(output, targets, weights):
     return (weights * factors * losses).sum() / weights.sum().clamp(min=1e-12)
 
 
+def label_loss(output, targets, weights=None, smoothing=0.0, focal=0.0):
+    """BCEWithLogitsLoss over the labels; a label of NaN is not known and has no loss. With focal, each half of the loss
+    is multiplied by the share by which the label is wrong, to this power."""
+    known = ~targets.isnan()
+    targets = targets.nan_to_num() * (1 - smoothing) + smoothing / 2
+    if focal == 0:
+        losses = nn.BCEWithLogitsLoss(pos_weight=weights, reduction='none')(output, targets)
+    else:
+        wrong = output.sigmoid().clamp(1e-12, 1 - 1e-7)
+        positive = targets * nn.functional.softplus(-output) * (1 - wrong) ** focal
+        losses = positive * (1 if weights is None else weights) + (1 - targets) * nn.functional.softplus(output) * wrong ** focal
+    return (losses * known).mean()
+
+
 def dice_loss(output, targets):
     """The mean over the classes of 1 less the Dice coefficient in the batch; 0 for a class without a pixel."""
     counted = (targets != ignored_target()).unsqueeze(1)
@@ -43,6 +57,8 @@ class RandomData(Dataset):
         sample = torch.rand(SAMPLE_SHAPE, generator=generator)
         if PREDICTS_VALUES:
             return sample, torch.rand(N_OUTPUTS, generator=generator)
+        if PREDICTS_LABELS:  # 1 or 0 for each label, or NaN where it is not known
+            return sample, torch.randint(2, (N_OUTPUTS,), generator=generator).float()
         if PREDICTS_PIXELS:  # a class for each pixel; 255 does not count
             return sample, torch.randint(N_OUTPUTS, SAMPLE_SHAPE[1:], generator=generator)
         return sample, torch.randint(N_OUTPUTS, (), generator=generator)
@@ -170,10 +186,19 @@ def make_mix():
     from torchvision.transforms import v2
     mixes = []
     if AUGMENT_MIXUP > 0:
-        mixes.append(v2.MixUp(alpha=AUGMENT_MIXUP, num_classes=N_OUTPUTS))
+        mixes.append(v2.MixUp(alpha=AUGMENT_MIXUP, num_classes=BATCH_SIZE if PREDICTS_LABELS else N_OUTPUTS))
     if AUGMENT_CUTMIX > 0:
-        mixes.append(v2.CutMix(alpha=AUGMENT_CUTMIX, num_classes=N_OUTPUTS))
+        mixes.append(v2.CutMix(alpha=AUGMENT_CUTMIX, num_classes=BATCH_SIZE if PREDICTS_LABELS else N_OUTPUTS))
     return v2.RandomChoice(mixes)
+
+
+def mix_labels(mix, samples, targets):
+    """torchvision mixes one class of each sample: here the place in the batch, which gives the share of each sample. A
+    label that is not known in the other sample stays as it is."""
+    samples, shares = mix(samples, torch.arange(len(samples), device=samples.device))
+    shares = shares.to(targets.dtype)
+    unknown = (shares > 0).to(targets.dtype) @ targets.isnan().to(targets.dtype) > 0
+    return samples, targets.where(unknown, shares @ targets.nan_to_num())
 
 
 def augment(samples, targets, transform):
@@ -213,7 +238,12 @@ class Training:
         self.optimizer = make_optimizer(self.model)
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp)
         self.class_weights = CLASS_WEIGHTS and torch.tensor(CLASS_WEIGHTS, dtype=torch.float32, device=device)
-        self.loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss(ignore_index=ignored_target())
+        if PREDICTS_VALUES:
+            self.loss = nn.MSELoss()
+        elif PREDICTS_LABELS:  # CLASS_WEIGHTS are those of positive labels, in training only
+            self.loss = label_loss
+        else:
+            self.loss = nn.CrossEntropyLoss(ignore_index=ignored_target())
         self.augmentation = make_augmentation()
         self.mix = make_mix()
         self.updates = 0
@@ -228,6 +258,8 @@ class Training:
     def train_loss(self, output, targets):
         if PREDICTS_VALUES:
             return self.loss(output, targets)
+        if PREDICTS_LABELS:
+            return label_loss(output, targets, self.class_weights, LABEL_SMOOTHING, FOCAL)
         if FOCAL or (DICE and PREDICTS_PIXELS):
             output = output.float()
         if FOCAL:
@@ -250,7 +282,7 @@ class Training:
             samples, targets = self.move((samples, targets))
             samples, targets = augment(samples, targets, self.augmentation)
             if self.mix is not None:  # targets become probabilities
-                samples, targets = self.mix(samples, targets)
+                samples, targets = mix_labels(self.mix, samples, targets) if PREDICTS_LABELS else self.mix(samples, targets)
             output = self.forward(self.model, samples)
             loss = self.train_loss(output.float(), targets) / len(batches)
             self.scaler.scale(loss).backward()
@@ -288,13 +320,16 @@ class Training:
 
     @torch.no_grad()
     def validate(self, loader):
-        """Returns the mean loss and the accuracy."""
+        """Returns the mean loss and the accuracy; of labels the share of the known ones that are right."""
         loss, right, n_samples = 0.0, 0, 0
         self.network.eval()
         for samples, targets in map(self.move, loader):
             output = self.forward(self.network, samples).float()
             loss += float(self.loss(output, targets)) * len(samples)
-            if not PREDICTS_VALUES:
+            if PREDICTS_LABELS:
+                known = ~targets.isnan()
+                right += len(samples) * float(((output.sigmoid() >= 0.5) == (targets >= 0.5))[known].float().mean())
+            elif not PREDICTS_VALUES:
                 counted = targets != ignored_target()
                 right += len(samples) * float((output.argmax(1) == targets)[counted].float().mean())
             n_samples += len(samples)

@@ -6,9 +6,26 @@ def make_sample(index):
     sample = tf.random.stateless_uniform(SAMPLE_SHAPE, seed)
     if PREDICTS_VALUES:
         return sample, tf.random.stateless_uniform([N_OUTPUTS], seed)
+    if PREDICTS_LABELS:  # 1 or 0 for each label, or NaN where it is not known
+        return sample, tf.cast(tf.random.stateless_uniform([N_OUTPUTS], seed, 0, 2, tf.int64), tf.float32)
     if PREDICTS_PIXELS:
         return sample, tf.one_hot(tf.random.stateless_uniform(SAMPLE_SHAPE[:2], seed, 0, N_OUTPUTS, tf.int64), N_OUTPUTS)
     return sample, tf.one_hot(tf.random.stateless_uniform([], seed, 0, N_OUTPUTS, tf.int64), N_OUTPUTS)
+
+
+def label_loss(targets, logits):
+    """The binary cross entropy over the labels, BinaryCrossentropy(from_logits=True) of those that are known."""
+    known = tf.math.logical_not(tf.math.is_nan(targets))
+    smooth = tf.where(known, targets, 0.0) * (1 - LABEL_SMOOTHING) + LABEL_SMOOTHING / 2
+    losses = tf.nn.sigmoid_cross_entropy_with_logits(smooth, tf.cast(logits, tf.float32))
+    return tf.reduce_mean(tf.where(known, losses, 0.0), axis=-1)
+
+
+def label_accuracy(targets, logits):
+    """The share of the known labels that a threshold of 0.5 gets right."""
+    known = tf.cast(tf.math.logical_not(tf.math.is_nan(targets)), tf.float32)
+    right = tf.cast(tf.equal(tf.sigmoid(logits) >= 0.5, targets >= 0.5), tf.float32)
+    return tf.math.divide_no_nan(tf.reduce_sum(right * known, axis=-1), tf.reduce_sum(known, axis=-1))
 
 
 def augment(sample, target):
@@ -116,6 +133,8 @@ def main():
     n_validation = int(n_training * VAL_SPLIT / (1 - VAL_SPLIT))
     if PREDICTS_VALUES:
         loss, metrics = 'mse', []
+    elif PREDICTS_LABELS:
+        loss, metrics = label_loss, [label_accuracy]
     else:
         loss = tf.keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=LABEL_SMOOTHING)
         metrics = ['accuracy']
