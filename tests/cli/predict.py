@@ -32,6 +32,28 @@ class Predict(Case):
         self.check_int8_weights()
         self.check_fine_tuning()
 
+    def test_several_labels_are_saved_and_measured(self):
+        """The weights of several labels keep their task in every form, and int8 weights are compared by the share of
+        labels that are right."""
+        self.write('X.npy', npy((40, 4), [math.sin(i * i) for i in range(160)]))
+        self.write('y.npy', npy((40, 3), [i * i % 5 % 2 for i in range(120)], 'i8'))
+        self.write('y.names', b'red\ngreen (dark)\nblue\n')
+        self.run_it('train', '--data', 'X.npy', *SMALL, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
+        self.run_it('save', '--run', 'run', '--to', 'onnx')
+        with open(self.path('run/model.onnx'), 'rb') as file:
+            saved = file.read()
+        self.assertIn(b'\x0a\x04task\x12\x06labels', saved)
+        self.assertIn(b'["red","green (dark)","blue"]', saved)
+        cost, = self.lines('save', '--run', 'run', '--to', 'int8', '--data', 'X.npy', '--json')
+        whole, = self.lines('evaluate', '--run', 'run', '--data', 'X.npy', '--json')
+        small, = self.lines('evaluate', '--weights', 'run/weights-int8.safetensors', '--data', 'X.npy', '--json')
+        for name, one in ('fp32', whole), ('int8', small):
+            self.assertEqual(cost[name], {'samples': 40, 'loss': one['loss'], 'label_accuracy': one['label_accuracy']})
+        self.assertTrue(0 < whole['label_accuracy'] < 1, whole)
+        self.assertAlmostEqual(cost['cost']['label_accuracy'], whole['label_accuracy'] - small['label_accuracy'])
+        text = self.run_it('save', '--run', 'run', '--to', 'int8', '--force', '--data', 'X.npy').stdout.decode()
+        self.assertRegex(text, rf"label accuracy +{100 * whole['label_accuracy']:.2f} %")
+
     def tensors(self, name):
         """Returns the metadata and the tensors, each as header and bytes."""
         with open(self.path(name), 'rb') as file:

@@ -139,6 +139,7 @@ test_closest_workload (void)
                   poses = make_data ("poses", FALSE, 224, 3),
                   photos = make_data ("image-folder", FALSE, 224, 0),
                   waves = make_data ("waves", TRUE, 64, 3);
+  DynoDatasetInfo several = make_data ("manifest", FALSE, 224, 0);
   DynoPresetUse nothing = { .level = DYNO_LEVEL_SAFE };
 
   g_assert_cmpuint (preset->n_rows, ==, 7);
@@ -148,6 +149,9 @@ test_closest_workload (void)
   g_assert_cmpuint (get_row (preset, "headposes", &poses), ==, 3);
   g_assert_cmpuint (get_row (preset, "resnet18", &photos), ==, 3);
   g_assert_cmpuint (get_row (preset, "cnnlstm", &waves), ==, 4);
+  /* Several labels are classes and no values, though both are floats. */
+  several.schema = dyno_schema_image_with_labels (DYNO_ELEMENT_U8, 224, 224, 3, 10);
+  g_assert_cmpuint (get_row (preset, "headpose_resnet18", &several), ==, 3);
   /* No special row is applied to a job of unknown kind. */
   g_assert_cmpuint (dyno_preset_find_row (preset, &nothing)->batch_safe, ==, 5);
 }

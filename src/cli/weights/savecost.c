@@ -63,10 +63,19 @@ dyno_save_cost_clear (DynoSaveCost *cost)
   memset (cost, 0, sizeof *cost);
 }
 
+/* Of several labels, the share of the known ones that are right. */
 static double
 get_accuracy (const DynoScores *scores)
 {
+  if (scores->is_labels)
+    return (double) scores->labels.n_right / (double) scores->labels.n_known;
   return (double) scores->n_correct / (double) scores->n_samples;
+}
+
+static const char *
+get_accuracy_key (const DynoScores *scores)
+{
+  return scores->is_labels ? "label_accuracy" : "accuracy";
 }
 
 static double
@@ -134,7 +143,8 @@ dyno_save_cost_print (const DynoSaveCost *cost)
                         g_strdup (get_verdict (own > 0 ? rounded / own - 1 : rounded)), NULL);
       }
   else
-    add_share (table, "accuracy", get_accuracy (cost->fp32), get_accuracy (cost->int8));
+    add_share (table, cost->fp32->is_labels ? "label accuracy" : "accuracy",
+               get_accuracy (cost->fp32), get_accuracy (cost->int8));
   dyno_table_add (table, g_strdup ("loss"), g_strdup_printf ("%.4f", before),
                   g_strdup_printf ("%.4f", after), g_strdup_printf ("%+.4f", after - before),
                   g_strdup (""), NULL);
@@ -159,7 +169,7 @@ print_scores_json (const DynoSaveCost *cost, const DynoScores *scores, DynoJson 
   dyno_json_uint (json, "samples", scores->n_samples);
   dyno_json_double (json, "loss", dyno_scores_get_loss (scores));
   if (!cost->names)
-    dyno_json_double (json, "accuracy", get_accuracy (scores));
+    dyno_json_double (json, get_accuracy_key (scores), get_accuracy (scores));
   else
     {
       dyno_json_begin_array (json, "mean_absolute_errors");
@@ -198,7 +208,7 @@ dyno_save_cost_print_json (const DynoSaveCost *cost, DynoJson *json)
   if (!cost->names)
     {
       double lost = get_accuracy (cost->fp32) - get_accuracy (cost->int8);
-      dyno_json_double (json, "accuracy", lost);
+      dyno_json_double (json, get_accuracy_key (cost->fp32), lost);
       much = lost > MOST;
     }
   else

@@ -7,8 +7,8 @@
  * 0 to 255).  A model that was trained on sequences of several lengths has a second input "length",
  * int32 of (N): the number of valid steps of each sample; the steps after them hold the pad value
  * of the metadata.  Output "output", float32 of (N, outputs), or (N, outputs, H, W) for masks:
- * logits, or values in the data's unit.
- * The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
+ * logits, of several labels (task "labels" in the metadata) for a sigmoid each, or values in the
+ * data's unit.  The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
 #pragma once
 #include "savedmodel.h"
 
