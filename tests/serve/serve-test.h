@@ -8,8 +8,9 @@ G_BEGIN_DECLS
 /* Images of (2, 2, channels) bytes, three classes; samples (2) of FP32, two values; sequences of up
  * to 3 steps of 2 FP32, padded with 9, three classes; INT32 tokens (4). */
 void test_signature_image (DynoSignature *signature, guint32 channels);
-/* Pictures of 3 x 2 pixels, each with one of 3 classes. */
+/* Images that have any of three labels. */
 void test_signature_labels (DynoSignature *signature);
+/* Pictures of 3 x 2 pixels, each pixel with one of 3 classes. */
 void test_signature_masks (DynoSignature *signature);
 void test_signature_values (DynoSignature *signature);
 void test_signature_sequence (DynoSignature *signature);

@@ -351,8 +351,8 @@ print_text (const Evaluation *e, double seconds)
         }
       if (e->info->is_labels)
         {
-          dyno_out_line ("worst: %s, %u of %u labels wrong (loss %.3f)", sample, one->n_wrong,
-                         one->n_known, one->loss);
+          dyno_out_line ("worst: %s, %u of %u %s wrong (loss %.3f)", sample, one->n_wrong,
+                         one->n_known, dyno_plural (one->n_known, "label", "labels"), one->loss);
           continue;
         }
       g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "facts.h"
 #include "planjob.h"
+#include "text.h"
 #include <math.h>
 
 static void
@@ -67,10 +68,10 @@ dyno_export_append_labels (GString *text, const DynoExportContext *context)
   dyno_export_facts (context, &facts);
   if (facts.labels)
     g_string_append_printf (text,
-                            "# A sample has any number of %u labels: the loss is "
+                            "# A sample has any number of %u %s: the loss is "
                             "BCEWithLogitsLoss, the targets are floats, and a\n# sample has the "
                             "labels whose sigmoid is 0.5 or more.\n",
-                            facts.n_outputs);
+                            facts.n_outputs, dyno_plural (facts.n_outputs, "label", "labels"));
 }
 
 guint32
