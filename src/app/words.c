@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_LABELS 8 /* labels of a sample that are named */
+
 typedef struct {
   const char *name, *words;
 } Word;
@@ -61,8 +63,9 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
 char *
 dyno_words_class_share (const DynoDatasetInfo *info, guint class_id)
 {
-  guint64 all = 0;
-  for (guint i = 0; i < info->n_classes; i++)
+  gboolean labels = dyno_schema_count_labels (&info->schema) > 0;
+  guint64 all = labels ? info->n_samples : 0;
+  for (guint i = 0; i < info->n_classes && !labels; i++)
     all += info->class_counts[i];
   return dyno_format_percent (all > 0 ? (double) info->class_counts[class_id] / (double) all : NAN);
 }
@@ -70,11 +73,36 @@ dyno_words_class_share (const DynoDatasetInfo *info, guint class_id)
 char *
 dyno_words_class_count (const DynoDatasetInfo *info, guint class_id)
 {
-  if (!dyno_schema_find_mask (&info->schema))
-    return dyno_format_count (info->class_counts[class_id]);
+  gboolean pixels = dyno_schema_find_mask (&info->schema) != NULL;
+  g_autofree char *count = dyno_format_count (info->class_counts[class_id]);
+  if (!pixels && dyno_schema_count_labels (&info->schema) == 0)
+    return g_steal_pointer (&count);
   g_autofree char *share = dyno_words_class_share (info, class_id);
-  /* Translators: a share: "68.1 % of the pixels" */
-  return g_strdup_printf (_ ("%s of the pixels"), share);
+  if (pixels)
+    /* Translators: a share: "68.1 % of the pixels" */
+    return g_strdup_printf (_ ("%s of the pixels"), share);
+  /* Translators: number of samples with a label, their share of all samples: "1,200 (30.0 %)" */
+  return g_strdup_printf (_ ("%s (%s)"), count, share);
+}
+
+char *
+dyno_words_labels (DynoDataset *dataset, guint64 index)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  const float *states = dyno_dataset_get_values (dataset, index);
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint n = 0;
+  for (guint32 i = 0; states && i < info->n_classes && n <= MOST_LABELS; i++)
+    {
+      if (states[i] == 0)
+        continue;
+      g_string_append (text, n > 0 ? ", " : "");
+      if (n++ == MOST_LABELS)
+        g_string_append (text, "\342\200\246");
+      else
+        g_string_append_printf (text, "%s%s", info->class_names[i], isnan (states[i]) ? "?" : "");
+    }
+  return n > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : g_strdup (_ ("no label"));
 }
 
 const char *
@@ -335,6 +363,10 @@ dyno_words_choice (const char *value)
     { "false", N_ ("Off") },
     { "true", N_ ("By the data set") },
     { "weights", N_ ("By the weights") },
+    { "classes", N_ ("Classes") },
+    { "values", N_ ("Values") },
+    { "labels", N_ ("Several labels") },
+    { "pixels", N_ ("Class of each pixel") },
   };
   for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
     if (g_str_equal (dyno_optimizer_get_info ((DynoOptimizer) i)->id, value))

@@ -22,10 +22,15 @@ char *dyno_words_run_short (const DynoStoredRun *run);       /* without the time
 const char *dyno_words_run_state (const DynoStoredRun *run); /* "Finished", "Interrupted" */
 /* How far an interrupted run came: "Interrupted: epoch 3 of 10"; g_free. */
 char *dyno_words_interruption (const DynoStoredRun *run);
-/* The share of a class in the pixels of all masks that count: "68.1 %"; g_free. */
+/* The share of a class in the pixels of all masks that count, or of a label in all samples:
+ * "68.1 %"; g_free. */
 char *dyno_words_class_share (const DynoDatasetInfo *info, guint class_id);
-/* The samples of a class, or its pixels: "1,200", "68.1 % of the pixels"; g_free. */
+/* The samples of a class or with a label, or the pixels of a class: "1,200", "1,200 (30.0 %)",
+ * "68.1 % of the pixels"; g_free. */
 char *dyno_words_class_count (const DynoDatasetInfo *info, guint class_id);
+/* The first labels of a sample, and with a question mark those that are not known: "red, ring?",
+ * "no label"; g_free. */
+char *dyno_words_labels (DynoDataset *dataset, guint64 index);
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* what: of a PROGRESS event */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The balance of classes.  With more classes than pixels a column stands for several classes, and
+/* The balance of classes, or the frequency of labels.  With more classes than pixels a column stands for several classes, and
  * shows their mean. */
 #include "balancebar.h"
 #include "palette.h"
@@ -27,6 +27,7 @@ dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info)
   self->n = info && dyno_schema_count_values (&info->schema) == 0 && info->class_counts
                 ? info->n_classes
                 : 0;
+  gboolean labels = info && dyno_dataset_get_task (info) == DYNO_TASK_LABELS;
   self->most = 0;
   self->of_pixels = info && dyno_schema_find_mask (&info->schema);
   if (self->n > 0)
@@ -42,7 +43,8 @@ dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info)
         g_string_append (names, "\n\342\200\246");
     }
   gtk_widget_set_tooltip_text (GTK_WIDGET (self), self->n > 0 ? names->str : NULL);
-  dyno_widget_set_accessible_name (GTK_WIDGET (self), _ ("Balance of classes"));
+  dyno_widget_set_accessible_name (GTK_WIDGET (self),
+                                   labels ? _ ("Frequency of labels") : _ ("Balance of classes"));
   atk_object_set_description (gtk_widget_get_accessible (GTK_WIDGET (self)), names->str);
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The balance of classes: a tiny chart with one column per class. */
+/* The balance of classes: a tiny chart with one column per class, or per label. */
 #pragma once
 #include "dataset.h"
 #include <gtk/gtk.h>

@@ -7,6 +7,7 @@
 #include "datapanel.h"
 #include "datasampler.h"
 #include "format.h"
+#include "labelexamples.h"
 #include "maskpicture.h"
 #include "row.h"
 #include "settingtitles.h"
@@ -21,7 +22,7 @@
 struct _DynoDataPage {
   GtkBox parent_instance;
   GtkWidget *panel, *split_row, *split, *size_row, *size, *use_group, *notes, *notes_group;
-  GtkWidget *classes, *classes_group, *more;
+  GtkWidget *classes, *classes_group, *more, *examples, *examples_group;
   GtkWidget *seen_list, *seen_row, *seen_spinner, *seen;
   DynoSetup *setup;
   DynoDataset *dataset; /* the data set that is shown */
@@ -41,10 +42,10 @@ G_DEFINE_FINAL_TYPE (DynoDataPage, dyno_data_page, GTK_TYPE_BOX)
 /* --- classes ---------------------------------------------------------------------------------- */
 
 /* spoken: the count in words for screen readers; NULL: text is used.  swatch: before the name;
- * NULL: none. */
+ * below: a line below the bar; both NULL: none. */
 static void
 add_class (DynoDataPage *self, const char *name, const char *text, const char *spoken, double share,
-           GtkWidget *swatch)
+           GtkWidget *swatch, const char *below)
 {
   GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
             *left = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4),
@@ -72,6 +73,14 @@ add_class (DynoDataPage *self, const char *name, const char *text, const char *s
   gtk_container_add (GTK_CONTAINER (head), number);
   gtk_container_add (GTK_CONTAINER (left), head);
   gtk_container_add (GTK_CONTAINER (left), level);
+  if (below)
+    {
+      GtkWidget *line = gtk_label_new (below);
+      gtk_label_set_xalign (GTK_LABEL (line), 0);
+      gtk_label_set_ellipsize (GTK_LABEL (line), PANGO_ELLIPSIZE_END);
+      dyno_widget_add_class (line, "caption", TRUE);
+      gtk_container_add (GTK_CONTAINER (left), line);
+    }
   gtk_container_add (GTK_CONTAINER (box), left);
   gtk_container_add (GTK_CONTAINER (box), strip);
   gtk_container_add (GTK_CONTAINER (row), box);
@@ -82,31 +91,41 @@ add_class (DynoDataPage *self, const char *name, const char *text, const char *s
   g_ptr_array_add (self->strips, strip);
 }
 
-/* Adds the first n classes: with counts of samples, or with shares of the pixels and the colours in
- * which the masks are shown. */
+/* Adds the first n classes: with counts of samples, as bars that are relative to the most frequent
+ * class; or with shares of the pixels and the colours in which the masks are shown; or labels, with
+ * counts and shares of all samples. */
 static void
 add_classes (DynoDataPage *self, const DynoDatasetInfo *info, guint n)
 {
-  gboolean masks = dyno_schema_find_mask (&info->schema) != NULL;
-  guint64 most = 1;
+  gboolean masks = dyno_schema_find_mask (&info->schema) != NULL,
+           labels = dyno_dataset_get_task (info) == DYNO_TASK_LABELS;
+  guint64 most = labels ? MAX (info->n_samples, 1) : 1;
   for (guint i = 0; i < info->n_classes; i++)
     most = MAX (most, info->class_counts[i]);
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *text = masks ? dyno_words_class_share (info, i)
-                                    : dyno_format_count (info->class_counts[i]),
-                      *spoken = dyno_words_class_count (info, i);
+      g_autofree char *text = masks || labels ? dyno_words_class_share (info, i)
+                                              : dyno_format_count (info->class_counts[i]),
+                      *spoken = dyno_words_class_count (info, i),
+                      *count = dyno_format_count (info->class_counts[i]), *below = NULL;
+      if (labels)
+        below = g_strdup_printf (
+            ngettext ("%s sample", "%s samples", (gulong) info->class_counts[i]), count);
       add_class (self, info->class_names[i], text, spoken,
                  (double) info->class_counts[i] / (double) most,
-                 masks ? dyno_mask_swatch_new ((guint8) i) : NULL);
+                 masks ? dyno_mask_swatch_new ((guint8) i) : NULL, below);
     }
 }
 
-/* Explains the numbers beside the classes of masks. */
+/* Explains the numbers beside labels, and beside the classes of masks. */
 static void
 describe_shares (DynoDataPage *self, const DynoDatasetInfo *info)
 {
   g_autofree char *text = NULL;
+  if (info && dyno_dataset_get_task (info) == DYNO_TASK_LABELS)
+    text =
+        g_strdup (_ ("Samples with each label, and their share of all samples.  A sample has any "
+                     "number of labels, so the shares do not add up to 100 %."));
   if (info && dyno_schema_find_mask (&info->schema))
     {
       guint64 all = info->n_ignored;
@@ -130,6 +149,7 @@ static void
 show_classes (DynoDataPage *self, const DynoDatasetInfo *info)
 {
   gboolean classes = info && dyno_schema_count_values (&info->schema) == 0 && info->n_classes > 0;
+  gboolean labels = classes && dyno_dataset_get_task (info) == DYNO_TASK_LABELS;
   guint n = classes ? MIN (info->n_classes, DYNO_SAMPLER_CLASSES) : info ? 1 : 0;
   dyno_widget_clear (self->classes);
   g_ptr_array_set_size (self->strips, 0);
@@ -138,15 +158,20 @@ show_classes (DynoDataPage *self, const DynoDatasetInfo *info)
   else if (info)
     {
       g_autofree char *count = dyno_format_count (info->n_samples);
-      add_class (self, _ ("All"), count, NULL, info->n_samples > 0, NULL);
+      add_class (self, _ ("All"), count, NULL, info->n_samples > 0, NULL, NULL);
     }
   gtk_widget_show_all (self->classes);
   hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (self->classes_group),
-                                   classes ? _ ("Classes") : _ ("Samples"));
+                                   labels    ? _ ("Labels")
+                                   : classes ? _ ("Classes")
+                                             : _ ("Samples"));
+  dyno_widget_set_accessible_name (self->classes, labels ? _ ("Labels") : _ ("Classes"));
   describe_shares (self, info);
   guint left_out = classes ? info->n_classes - n : 0;
-  g_autofree char *text = g_strdup_printf (
-      ngettext ("… and %u more class", "… and %u more classes", left_out), left_out);
+  g_autofree char *text =
+      g_strdup_printf (labels ? ngettext ("… and %u more label", "… and %u more labels", left_out)
+                              : ngettext ("… and %u more class", "… and %u more classes", left_out),
+                       left_out);
   gtk_label_set_text (GTK_LABEL (self->more), text);
   gtk_widget_set_visible (self->more, left_out > 0);
   gtk_widget_set_visible (self->classes_group, n > 0);
@@ -158,6 +183,23 @@ static guint
 get_pixels (DynoDataPage *self)
 {
   return PIXELS * (guint) gtk_widget_get_scale_factor (GTK_WIDGET (self));
+}
+
+/* Names the picture of a sample, with its labels where it has any. */
+static void
+name_picture (DynoDataPage *self, guint i, const char *name)
+{
+  GtkWidget *image = self->images->pdata[i];
+  if (dyno_dataset_get_task (dyno_dataset_get_info (self->dataset)) != DYNO_TASK_LABELS)
+    {
+      dyno_widget_set_accessible_name (image, name);
+      return;
+    }
+  g_autofree char *labels =
+      dyno_words_labels (self->dataset, g_array_index (self->samples->indices, guint32, i));
+  g_autofree char *words = g_strdup_printf ("%s: %s", name, labels);
+  gtk_widget_set_tooltip_text (image, labels);
+  dyno_widget_set_accessible_name (image, words);
 }
 
 /* Shows the pictures of shots in the images. */
@@ -173,7 +215,7 @@ show_shots (DynoDataPage *self, const GPtrArray *shots, const char *name)
           gdk_cairo_surface_create_from_pixbuf (shots->pdata[i], scale, NULL);
       gtk_image_set_from_surface (self->images->pdata[i], surface);
       cairo_surface_destroy (surface);
-      dyno_widget_set_accessible_name (self->images->pdata[i], name);
+      name_picture (self, i, name);
     }
 }
 
@@ -314,6 +356,12 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
   self->samples = samples;
   show_shots (self, samples->shots, _ ("A sample"));
   gtk_widget_set_visible (self->seen_list, self->images->len > 0);
+  gboolean labels =
+      dyno_dataset_get_task (dyno_dataset_get_info (self->dataset)) == DYNO_TASK_LABELS;
+  if (labels)
+    dyno_label_examples_show (DYNO_LABEL_EXAMPLES (self->examples), self->dataset,
+                              samples->indices);
+  gtk_widget_set_visible (self->examples_group, labels && self->images->len > 0);
   see_later (self);
 }
 
@@ -396,6 +444,8 @@ forget (DynoDataPage *self)
   g_ptr_array_set_size (self->images, 0);
   g_clear_pointer (&self->samples, dyno_samples_free);
   gtk_widget_hide (self->seen_list);
+  dyno_label_examples_show (DYNO_LABEL_EXAMPLES (self->examples), NULL, NULL);
+  gtk_widget_hide (self->examples_group);
 }
 
 static void
@@ -467,6 +517,7 @@ dyno_data_page_class_init (DynoDataPageClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   G_OBJECT_CLASS (class)->dispose = dyno_data_page_dispose;
   g_type_ensure (DYNO_TYPE_DATA_PANEL);
+  g_type_ensure (DYNO_TYPE_LABEL_EXAMPLES);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/datapage.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoDataPage, name)
@@ -481,6 +532,8 @@ dyno_data_page_class_init (DynoDataPageClass *class)
   BIND (classes);
   BIND (classes_group);
   BIND (more);
+  BIND (examples);
+  BIND (examples_group);
   BIND (seen_list);
   BIND (seen_row);
   BIND (seen_spinner);

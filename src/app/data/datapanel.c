@@ -165,8 +165,12 @@ show_facts (DynoDataPanel *self)
   show_label (self->samples_row, self->samples,
               info && !shapes ? dyno_format_count (info->n_samples) : NULL);
   gboolean classes = info && dyno_schema_count_values (&info->schema) == 0 && info->n_classes > 0;
+  gboolean labels = classes && dyno_dataset_get_task (info) == DYNO_TASK_LABELS;
   show_label (self->classes_row, self->classes,
               classes ? dyno_format_count (info->n_classes) : NULL);
+  dyno_row_set_name (DYNO_ROW (self->classes_row), labels ? _ ("Labels") : _ ("Classes"));
+  dyno_row_set_subtitle (DYNO_ROW (self->classes_row),
+                         labels ? _ ("Any number for each sample") : NULL);
   dyno_balance_bar_set_info (DYNO_BALANCE_BAR (self->balance), info);
   show_label (self->size_row, self->size, info && !shapes ? dyno_words_sample_size (info) : NULL);
   show_label (self->disk_row, self->disk,

@@ -5,6 +5,7 @@
 #include "heldtask.h"
 #include "maskpicture.h"
 #include "samplepreview.h"
+#include <string.h>
 
 #define MOST_LABELS 50000
 #define MOST_MASKS  300       /* masks that are decoded to find classes */
@@ -205,6 +206,49 @@ make_room (DynoSamples *samples, guint n)
   g_array_set_size (samples->indices, n * DYNO_SAMPLER_EACH);
 }
 
+/* Marks each of the first n classes, or labels, that the sample has; where it has neither, the only
+ * place. */
+static void
+mark (const Request *r, guint64 index, guint n, gboolean *has)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (r->dataset);
+  DynoTask task = dyno_dataset_get_task (info);
+  memset (has, 0, n * sizeof *has);
+  if (task == DYNO_TASK_LABELS)
+    {
+      const float *states = dyno_dataset_get_values (r->dataset, index);
+      for (guint k = 0; states && k < n; k++)
+        has[k] = states[k] == 1;
+      return;
+    }
+  gint32 label = task == DYNO_TASK_CLASSES && info->n_classes > 0
+                     ? dyno_dataset_get_label (r->dataset, index)
+                     : 0;
+  if (label >= 0 && label < (gint32) n)
+    has[label] = TRUE;
+}
+
+/* Adds the sample to each class that it has and that has room; returns the number of these
+ * classes. */
+static guint
+enter_marked (const Request *r, DynoSamples *samples, guint64 index, const gboolean *has, guint n,
+              guint *counts, GByteArray *scratch)
+{
+  g_autoptr (GdkPixbuf) shot = NULL;
+  guint entered = 0;
+  for (guint k = 0; k < n; k++)
+    {
+      if (!has[k] || counts[k] == DYNO_SAMPLER_EACH)
+        continue;
+      if (entered++ == 0)
+        shot = dyno_sampler_decode (r->dataset, index, r->pixels, scratch);
+      guint place = k * DYNO_SAMPLER_EACH + counts[k]++;
+      samples->shots->pdata[place] = shot ? g_object_ref (shot) : NULL;
+      g_array_index (samples->indices, guint32, place) = (guint32) index;
+    }
+  return entered;
+}
+
 static void
 look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
 {
@@ -213,19 +257,15 @@ look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
   guint n = classes ? MIN (info->n_classes, DYNO_SAMPLER_CLASSES) : 1, found = 0;
   guint64 step = MAX (info->n_samples / MOST_LABELS, 1);
   g_autofree guint *counts = g_new0 (guint, n);
+  g_autofree gboolean *has = g_new (gboolean, n);
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
   make_room (samples, n);
-  for (guint64 i = 0; i < info->n_samples && found < n * DYNO_SAMPLER_EACH; i += step)
+  for (guint64 i = 0; i < info->n_samples && found < n * DYNO_SAMPLER_EACH
+                      && !g_cancellable_is_cancelled (cancellable);
+       i += step)
     {
-      gint32 label = classes ? dyno_dataset_get_label (r->dataset, i) : 0;
-      if (g_cancellable_is_cancelled (cancellable))
-        break;
-      if (label < 0 || label >= (gint32) n || counts[label] == DYNO_SAMPLER_EACH)
-        continue;
-      guint place = (guint) label * DYNO_SAMPLER_EACH + counts[label]++;
-      samples->shots->pdata[place] = dyno_sampler_decode (r->dataset, i, r->pixels, scratch);
-      g_array_index (samples->indices, guint32, place) = (guint32) i;
-      found++;
+      mark (r, i, n, has);
+      found += enter_marked (r, samples, i, has, n, counts, scratch);
     }
 }
 
