@@ -120,7 +120,9 @@ static const DynoSettingInfo table[] = {
         "Epochs that the schedule spans, after which its last rate is kept; 0 is the whole run.") },
   { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Label smoothing"),
-    .help = N_ ("Share of the target that is spread over all classes.") },
+    .help =
+        N_ ("Share of the target that is spread over all classes; of labels, share by which each "
+            "target moves from 0 or 1 towards 1/2.") },
   { NUMBER (DOUBLE, clip_norm, "clip_norm", "0", 0, 1e6), GROUP (ADVANCED), LIVE (STEP),
     .zero = N_ ("Off"), .title = N_ ("Gradient clipping"),
     .help = N_ ("Largest norm that the gradient may have; 0 switches clipping off.") },
@@ -176,12 +178,15 @@ static const DynoSettingInfo table[] = {
                 "the classes of a batch: a small class counts as much as a large one.") },
   { CHOICE (loss_class_weights, "loss.class_weights", "none", class_weights), GROUP (MODEL),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Class weights"),
-    .help = N_ ("balanced: the training loss weights each sample by the inverse frequency of its "
-                "class; validation measures the loss without weights.") },
+    .help =
+        N_ ("balanced: the training loss weights each sample by the inverse frequency of its "
+            "class; with labels, the samples that have a label by the number of samples without "
+            "it for each of them; validation measures the loss without weights.") },
   { TEXT (loss_weights, "loss.weights"), GROUP (MODEL), .same_on_resume = TRUE,
     .needs = DYNO_SETTING_NEEDS_CLASSES, .zero = N_ ("Off"), .title = N_ ("Own class weights"),
     .help = N_ ("Weight of each class in the training loss: numbers in the order of the classes, "
-                "as 1,2,0.5, or by name, as cat=2,dog=0.5, where the others have the weight 1.") },
+                "as 1,2,0.5, or by name, as cat=2,dog=0.5, where the others have the weight 1; of "
+                "labels, weight of the samples that have the label.") },
 
   { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), RATE (BOTH),
     .zero = N_ ("Own size"), .same_on_resume = TRUE, .title = N_ ("Image size"),
@@ -299,9 +304,9 @@ static const DynoSettingInfo table[] = {
   { CHOICE (data_task, "data.task", "auto", tasks), GROUP (PIPELINE), .opens_data = TRUE,
     .same_on_resume = TRUE, .title = N_ ("Task"),
     .help =
-        N_ ("Target of each sample: one of several classes, values, which are numbers to predict, "
-            "or the class of each pixel (pixels), from masks; auto: derived from the data, with a "
-            "note where that is a guess. Several labels of one sample (labels) are refused.") },
+        N_ ("Target of each sample: one of several classes, any number of several labels, values, "
+            "which are numbers to predict, or the class of each pixel (pixels), from masks; auto: "
+            "derived from the data, with a note where that is a guess.") },
   { CHOICE (data_layout, "data.layout", "auto", layouts), GROUP (ARRAYS), RATE (BOTH),
     .opens_data = TRUE, .same_on_resume = TRUE, .title = N_ ("Axes of arrays"),
     .help = N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or derived from "

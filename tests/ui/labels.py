@@ -68,7 +68,30 @@ def test_a_label_that_is_not_known_has_a_question_mark(home):
     window.find(Role.LIST_ITEM, 'blue: 1 (25.0 %)', states=THERE)
 
 
-TESTS = [test_labels_are_shown_with_their_samples, test_a_label_that_is_not_known_has_a_question_mark]
+def test_settings_of_classes_know_labels(home):
+    """One label can be learned; samples are not balanced by labels, but the setting can be switched
+    off where it refuses the data."""
+    window = home.window()
+    window.ready()
+    for i in range(8):
+        write_png(home.file(f'one/{i}.png'), [bytes([30 * i] * 3 * SIDE)] * SIDE, 2)
+    one = home.write('one/list.csv', 'file,bright\n' + ''.join(f'{i}.png,{int(i > 3)}\n' for i in range(8)))
+    open_data(window, one, data__task='labels', data__val_split=0)
+    window.ready()
+
+    def can_be_changed(name):
+        return window.find(Role.COMBO_BOX, name, states=THERE).sensitive()
+    window.page('Train')
+    window.wait_for('no balance', lambda: not can_be_changed('Balance classes'))
+    assert can_be_changed('Class weights')
+    open_data(window, one, data__task='labels', data__val_split=0, data__balance='sampling')
+    window.wait_for('the balance', lambda: can_be_changed('Balance classes'))
+    window.wait_for('the refusal', lambda: not window.find(Role.PUSH_BUTTON, 'Start').sensitive())
+    window.choose('Balance classes', 'None')
+    window.ready()
+
+
+TESTS = [test_labels_are_shown_with_their_samples, test_a_label_that_is_not_known_has_a_question_mark, test_settings_of_classes_know_labels]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

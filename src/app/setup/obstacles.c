@@ -26,8 +26,12 @@ describe_dependency (const DynoSettingInfo *info)
 }
 
 static char *
-describe_need (const DynoSettingInfo *info)
+describe_need (const DynoSettingInfo *info, const DynoDatasetInfo *data)
 {
+  if (info->needs == DYNO_SETTING_NEEDS_VALUES && data
+      && dyno_dataset_get_task (data) == DYNO_TASK_LABELS)
+    return g_strdup (
+        _ ("Has an effect only where values are predicted, and this data set has labels."));
   return g_strdup (
       info->needs == DYNO_SETTING_NEEDS_DROPOUT ? _ ("This model has no dropout layer.")
       : info->needs == DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH
@@ -56,6 +60,16 @@ is_of_split (const DynoSettingInfo *info)
          || g_str_equal (info->key, "data.fold");
 }
 
+/* Whether the setting balances classes, and the data has labels, with which no run begins then.  A
+ * setting that is on remains changeable, so that it can be switched off. */
+static gboolean
+refuses_balance (DynoSetup *setup, const DynoSettingInfo *info, const DynoDatasetInfo *data)
+{
+  return g_str_equal (info->key, "data.balance") && data
+         && dyno_dataset_get_task (data) == DYNO_TASK_LABELS
+         && dyno_setup_get_job (setup)->settings.data_balance == DYNO_BALANCE_NONE;
+}
+
 char *
 dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
 {
@@ -73,7 +87,10 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
       && dyno_setup_get_job (setup)->settings.data_folds > 0)
     return g_strdup (_ ("The folds say which samples validate."));
   if (!dyno_job_meets (info, dyno_setup_get_job (setup)->model, data))
-    return describe_need (info);
+    return describe_need (info, data);
+  if (refuses_balance (setup, info, data))
+    return g_strdup (_ ("Samples with several labels each cannot be balanced; balanced class "
+                        "weights weigh the rare labels instead."));
   if (!dyno_setting_counts (info, &dyno_setup_get_job (setup)->settings))
     return describe_dependency (info);
   return NULL;
@@ -99,7 +116,14 @@ find_data_obstacle (DynoSetup *setup, gboolean *passes)
     return g_strdup (_ ("Choose a data set first."));
   if (info->n_samples == 0)
     return g_strdup (_ ("This data set has no sample that can be read."));
-  if (dyno_schema_count_values (&info->schema) == 0 && info->n_classes < 2
+  if (dyno_dataset_get_task (info) == DYNO_TASK_LABELS
+      && dyno_setup_get_job (setup)->settings.data_balance != DYNO_BALANCE_NONE)
+    /* Translators: title of a setting, its value */
+    return g_strdup_printf (
+        _ ("Samples with several labels each cannot be balanced: set “%s” to %s."),
+        _ (dyno_setting_find ("data.balance")->title), dyno_words_choice ("none"));
+  /* A single label suffices: some samples have it, and others have not. */
+  if (dyno_schema_count_floats (&info->schema) == 0 && info->n_classes < 2
       && !dyno_setup_get_job (setup)->settings.data_one_class)
     return g_strdup (_ ("This data set has a single class: there are no classes to distinguish."));
   return NULL;
