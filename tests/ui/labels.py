@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Data with several labels a sample, and runs that learn them.  Usage: see harness.py."""
+import csv
+import json
+import os
+import re
 import sys
 
 import harness
 from harness import Role, THERE
-from masks import write_png
+from masks import choose_the_run, write_png
 
 SIDE = 16
 SETTINGS = {'image_size': SIDE, 'batch_size': 8, 'amp': 'false'}
@@ -27,6 +31,10 @@ def write_data(home, n=48):
 
 def open_data(window, data, **settings):
     window.open_settings(data=data, **dict(SETTINGS, **settings))
+
+
+def dynoctl(home, *arguments):
+    return home.run(os.environ['DYNO_UI_DYNOCTL'], *arguments)
 
 
 def test_labels_are_shown_with_their_samples(home):
@@ -91,7 +99,80 @@ def test_settings_of_classes_know_labels(home):
     window.ready()
 
 
-TESTS = [test_labels_are_shown_with_their_samples, test_a_label_that_is_not_known_has_a_question_mark, test_settings_of_classes_know_labels]
+def cells(table, row):
+    return [harness.Node(table.buses, *table.call('Table', 'GetAccessibleAt', '(ii)', row, column)[0]).now().name
+            for column in range(table.get('Table', 'NColumns'))]
+
+
+def percent(share):
+    return f'{100 * share:.1f} %'
+
+
+def test_a_run_of_labels_is_evaluated(home):
+    """The figures are those of dynoctl; the table has a row for each label; the worst samples name
+    their wrong labels."""
+    window = home.window()
+    data = write_data(home)
+    open_data(window, data, epochs=3, data__val_split=0.5)
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    said = window.text('Finished in ')
+    assert re.search(r'best Mean average precision [\d.]+ %', said), said
+    assert window.has('Mean average precision') and not window.has('Label accuracy'), 'the tile has another metric than the sentence'
+    window.find(Role.CHART, 'Mean average precision')
+    window.ready()
+    choose_the_run(window)
+    window.press('Evaluate…')
+    window.text_with('24 validation samples of “list.csv”')
+    truth = json.loads(dynoctl(home, 'evaluate', '--run', home.newest_run(), '--data', data, '--part', 'validation', '--json'))
+    titles = {'Mean Average Precision': 'mean_average_precision', 'Micro F1': 'f1_micro', 'Macro F1': 'f1_macro',
+              'Label Accuracy': 'label_accuracy', 'Exact Match': 'exact_match'}
+    for title, key in titles.items():
+        value = percent(truth[key]) if truth[key] is not None else '–'
+        window.find_where(f'{title}: {value}', lambda n, text=f'{title}: {value}': n.name == text)
+    table = window.find_where('the table', lambda n: n.name == 'Figures of each output', Role.TABLE, Role.TREE_TABLE)
+    assert table.n_rows == 3
+    for row, one in enumerate(truth['labels']):
+        own = [one['label'], str(one['samples'])] + [percent(one[key]) if one[key] is not None else '–' for key in (
+            'precision', 'recall', 'f1', 'average_precision')]
+        shown = cells(table, row)
+        assert shown[:6] == own, (shown, own)
+        assert len(shown) == 7 and (shown[6] == '–') == (one['roc_auc'] is None), (shown, one)
+        assert one['roc_auc'] is None or abs(float(shown[6]) - one['roc_auc']) < 1e-3, (shown, one)
+    assert not window.has('Confusion matrix', Role.CHART), 'labels have no confusion matrix'
+    path = home.file('samples.csv')
+    window.press('Save Table…')
+    window.save_as('Save the Table of Samples', path, 'Save')
+    window.text('Saved in ' + path)
+    with open(path, newline='') as file:
+        rows = {row['sample']: row for row in csv.DictReader(file)}
+
+    def describe(row):
+        """The text below the picture of a sample."""
+        known = [n for n in ('red', 'green leaf', 'blue') if row['truth of ' + n] in ('0', '1')]
+        there = {n: row['truth of ' + n] == '1' for n in known}
+        predicted = {n: float(row['predicted ' + n]) >= 0.5 for n in known}
+        missed = [n for n in known if there[n] and not predicted[n]]
+        added = [n for n in known if predicted[n] and not there[n]]
+        if not missed and not added:
+            return 'all labels are right'
+        return f'{len(missed) + len(added)} of {len(known)} labels wrong' + (missed and '\nmissed: ' + ', '.join(missed) or '') + (
+            added and '\nwrongly predicted: ' + ', '.join(added) or '')
+    worst = sorted(rows.values(), key=lambda row: -float(row['loss']))
+    expected = [row['sample'] + ': ' + describe(row) for row in worst]
+    assert any('missed' in text or 'wrongly' in text for text in expected), expected
+    samples = window.find_where('the samples', lambda n: n.name == 'Samples shown', states=())
+    window.wait_for('all of them, the worst first', lambda: sorted(n.name for n in samples.children() if n) == sorted(expected))
+    assert [n.name for n in samples.children() if n][0] == expected[0]
+    assert not window.nameless(), window.nameless()
+    window.key('Escape')
+    window.wait_without_text('validation samples of “list.csv”')
+
+
+TESTS = [test_labels_are_shown_with_their_samples, test_a_label_that_is_not_known_has_a_question_mark, test_settings_of_classes_know_labels,
+         test_a_run_of_labels_is_evaluated]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -12,9 +12,10 @@
 #include "scorestable.h"
 #include <glib/gi18n.h>
 
-#define PICTURE    88 /* pixels */
-#define MOST_SHOWN DYNO_EVALUATE_WORST
-#define TICK_MS    150
+#define PICTURE     88  /* pixels */
+#define LABELS_WIDE 120 /* pixels below a picture for the names of labels */
+#define MOST_SHOWN  DYNO_EVALUATE_WORST
+#define TICK_MS     150
 
 typedef struct {
   GtkWidget *dialog, *state, *spinner, *progress, *save, *results, *stats, *matrix_box,
@@ -88,6 +89,8 @@ add_box (Dialog *self, guint64 index, const char *words, GtkWidget *image, int w
   gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_CENTER);
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_max_width_chars (GTK_LABEL (label), 18);
+  if (self->evaluation->labels) /* names of labels are long */
+    g_object_set (label, "wrap", TRUE, "lines", 2, "valign", GTK_ALIGN_START, NULL);
   gtk_widget_set_size_request (box, width + 12, -1);
   gtk_container_add (GTK_CONTAINER (box), image);
   gtk_container_add (GTK_CONTAINER (box), label);
@@ -104,7 +107,7 @@ add_sample (Dialog *self, const DynoScored *one)
   GtkWidget *image = gtk_image_new ();
   g_autofree char *words = dyno_evaluate_describe_sample (self->evaluation, one);
   gtk_widget_set_no_show_all (image, TRUE);
-  add_box (self, one->index, words, image, PICTURE);
+  add_box (self, one->index, words, image, self->evaluation->labels ? LABELS_WIDE : PICTURE);
   g_ptr_array_add (self->images, image);
 }
 
@@ -228,7 +231,7 @@ static void
 show_matrix (Dialog *self)
 {
   const DynoEvaluation *e = self->evaluation;
-  gboolean shown = !e->info.is_values && e->info.n_outputs <= DYNO_EVALUATE_CLASSES;
+  gboolean shown = !e->info.is_values && !e->labels && e->info.n_outputs <= DYNO_EVALUATE_CLASSES;
   const guint64 *counts = e->masks ? e->masks->confusion : e->scores->confusion;
   dyno_confusion_view_set_counts (DYNO_CONFUSION_VIEW (self->matrix), shown ? counts : NULL,
                                   &e->info, e->masks != NULL);
@@ -470,6 +473,9 @@ add_matrix_and_table (Dialog *self)
   g_object_set (table, "propagate-natural-width", TRUE, "min-content-width", 260, NULL);
   gtk_container_add (GTK_CONTAINER (self->matrix_box), table);
   gtk_container_add (GTK_CONTAINER (both), self->matrix_box);
+  /* Without the matrix the table has the whole width. */
+  g_object_bind_property (self->matrix_box, "visible", gtk_widget_get_parent (self->matrix_box),
+                          "visible", G_BINDING_SYNC_CREATE);
   self->table = gtk_tree_view_new ();
   dyno_widget_set_accessible_name (self->table, _ ("Figures of each output"));
   gtk_tree_view_set_enable_search (GTK_TREE_VIEW (self->table), FALSE);

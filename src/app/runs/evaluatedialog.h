@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog that evaluates the weights of a run on labelled data, and shows figures, classes, the
- * confusion matrix, and the samples of each of its cells. */
+/* The dialog that evaluates the weights of a run on labelled data, and shows figures, classes or
+ * labels, the confusion matrix of classes, and the samples of each of its cells. */
 #pragma once
 #include "job.h"
 #include <gtk/gtk.h>

@@ -87,12 +87,39 @@ show_mask_figures (GtkWidget *flow, const DynoEvaluation *e)
               _ ("The share of the pixels whose class is right"));
 }
 
+static void
+show_label_figures (GtkWidget *flow, const DynoEvaluation *e)
+{
+  const DynoLabelFigures *f = &e->labels->figures;
+  add_figure (flow, _ ("Mean Average Precision"), dyno_format_percent (f->mean_average_precision),
+              _ ("The mean over the labels of the area under precision by recall: how far the "
+                 "samples with a label have higher probabilities of it than those without"));
+  add_figure (
+      flow, _ ("Micro F1"), dyno_format_percent (f->f1_micro),
+      _ ("The harmonic mean of precision and recall of all labels together: frequent labels "
+         "count more"));
+  add_figure (flow, _ ("Macro F1"), dyno_format_percent (f->f1_macro),
+              _ ("The mean over the labels of the harmonic mean of precision and recall: rare "
+                 "labels count as much as frequent ones"));
+  if (isfinite (f->roc_auc))
+    add_figure (flow, _ ("ROC AUC"), dyno_format_value (f->roc_auc),
+                _ ("How well the probabilities separate the samples with a label from those "
+                   "without: 0.5 by chance, 1 at the best"));
+  add_figure (flow, _ ("Label Accuracy"), dyno_format_percent (f->label_accuracy),
+              _ ("The share of the known labels that are right, present or absent"));
+  add_figure (flow, _ ("Exact Match"), dyno_format_percent (f->exact_match),
+              _ ("The share of the samples whose labels are all right"));
+  add_figure (flow, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (e->scores)), NULL);
+}
+
 void
 dyno_evaluate_figures_show (GtkWidget *flow, const DynoEvaluation *e)
 {
   dyno_widget_clear (flow);
   if (e->masks)
     show_mask_figures (flow, e);
+  else if (e->labels)
+    show_label_figures (flow, e);
   else if (e->info.is_values)
     show_value_figures (flow, e);
   else
@@ -102,7 +129,7 @@ dyno_evaluate_figures_show (GtkWidget *flow, const DynoEvaluation *e)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define MOST 5 /* numbers of a row */
+#define MOST 6 /* numbers of a row */
 
 enum {
   COLUMN_NAME,
@@ -122,6 +149,25 @@ add_row (GtkListStore *rows, const char *name, GdkPixbuf *swatch, const double n
     gtk_list_store_set (rows, &iter, COLUMN_NUMBER + k, numbers[k], COLUMN_TEXT + k, texts[k], -1);
 }
 
+/* Adds a row of numbers.  forms has one character for each: n: a count; %: a share; v: another
+ * value.  A number that is not known sorts as the least. */
+static void
+add_numbers (GtkListStore *rows, const char *name, GdkPixbuf *swatch, double numbers[MOST],
+             const char *forms)
+{
+  char *texts[MOST] = { NULL };
+  for (guint k = 0; forms[k]; k++)
+    {
+      texts[k] = forms[k] == 'n'   ? dyno_format_count ((guint64) numbers[k])
+                 : forms[k] == '%' ? dyno_format_percent (numbers[k])
+                                   : dyno_format_value (numbers[k]);
+      numbers[k] = isnan (numbers[k]) ? -1 : numbers[k];
+    }
+  add_row (rows, name, swatch, numbers, texts);
+  for (guint k = 0; forms[k]; k++)
+    g_free (texts[k]);
+}
+
 /* Adds the row of a class of masks. */
 static void
 add_mask_row (const DynoEvaluation *e, guint32 i, double all, GtkListStore *rows)
@@ -133,15 +179,7 @@ add_mask_row (const DynoEvaluation *e, guint32 i, double all, GtkListStore *rows
                            dyno_class_counts_get_f1 (counts, i),
                            dyno_class_counts_get_precision (counts, i),
                            dyno_class_counts_get_recall (counts, i) };
-  char *texts[MOST];
-  for (guint k = 0; k < MOST; k++)
-    {
-      texts[k] = dyno_format_percent (numbers[k]);
-      numbers[k] = isnan (numbers[k]) ? -1 : numbers[k];
-    }
-  add_row (rows, name, swatch, numbers, texts);
-  for (guint k = 0; k < MOST; k++)
-    g_free (texts[k]);
+  add_numbers (rows, name, swatch, numbers, "%%%%%");
 }
 
 static void
@@ -159,19 +197,29 @@ fill_classes (const DynoEvaluation *e, GtkListStore *rows)
 {
   for (guint32 i = 0; i < e->scores->n_outputs; i++)
     {
-      g_autofree char *name = dyno_weights_info_name_class (&e->info, i),
-                      *count = dyno_format_count (dyno_scores_get_support (e->scores, i));
+      g_autofree char *name = dyno_weights_info_name_class (&e->info, i);
       double numbers[MOST] = { (double) dyno_scores_get_support (e->scores, i),
                                dyno_scores_get_precision (e->scores, i),
                                dyno_scores_get_recall (e->scores, i),
                                dyno_scores_get_f1 (e->scores, i) };
-      g_autofree char *precision = dyno_format_percent (numbers[1]),
-                      *recall = dyno_format_percent (numbers[2]),
-                      *f1 = dyno_format_percent (numbers[3]);
-      char *texts[MOST] = { count, precision, recall, f1 };
-      for (guint k = 1; k < 4; k++)
-        numbers[k] = isnan (numbers[k]) ? -1 : numbers[k]; /* an unknown share sorts as the least */
-      add_row (rows, name, NULL, numbers, texts);
+      add_numbers (rows, name, NULL, numbers, "n%%%");
+    }
+}
+
+static void
+fill_labels (const DynoEvaluation *e, GtkListStore *rows)
+{
+  const DynoClassCounts *counts = &e->scores->labels.counts;
+  for (guint32 i = 0; i < e->scores->n_outputs; i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_class (&e->info, i);
+      double numbers[MOST] = { (double) counts->there[i],
+                               dyno_class_counts_get_precision (counts, i),
+                               dyno_class_counts_get_recall (counts, i),
+                               dyno_class_counts_get_f1 (counts, i),
+                               e->labels->areas[i].average_precision,
+                               e->labels->areas[i].roc_auc };
+      add_numbers (rows, name, NULL, numbers, "n%%%%v");
     }
 }
 
@@ -235,17 +283,22 @@ new_rows (void)
 void
 dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *e)
 {
-  const char *const titles[3][MOST] = {
+  const char *const titles[4][MOST] = {
     { _ ("Samples"), _ ("Precision"), _ ("Recall"), _ ("F1") },
     { _ ("Mean Absolute Error"), _ ("RMS Error"), _ ("R²") },
     { _ ("Pixels"), _ ("IoU"), _ ("Dice"), _ ("Precision"), _ ("Recall") },
+    { _ ("Samples"), _ ("Precision"), _ ("Recall"), _ ("F1"), _ ("Average Precision"),
+      _ ("ROC AUC") },
   };
-  const char *const *own = titles[e->masks ? 2 : e->info.is_values ? 1 : 0];
+  const char *const *own = titles[e->masks ? 2 : e->labels ? 3 : e->info.is_values ? 1 : 0];
   g_autoptr (GtkListStore) rows = new_rows ();
   while (gtk_tree_view_get_n_columns (table) > 0)
     gtk_tree_view_remove_column (table, gtk_tree_view_get_column (table, 0));
-  add_column (table, e->info.is_values ? _ ("Value") : _ ("Class"), COLUMN_NAME, COLUMN_NAME,
-              FALSE);
+  add_column (table,
+              e->info.is_values ? _ ("Value")
+              : e->labels       ? _ ("Label")
+                                : _ ("Class"),
+              COLUMN_NAME, COLUMN_NAME, FALSE);
   for (int k = 0; k < MOST; k++)
     if (own[k])
       add_column (table, own[k], COLUMN_TEXT + k, COLUMN_NUMBER + k, TRUE);
@@ -254,6 +307,8 @@ dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *e)
       add_swatch (table);
       fill_masks (e, rows);
     }
+  else if (e->labels)
+    fill_labels (e, rows);
   else if (e->info.is_values)
     fill_values (e, rows);
   else
@@ -282,6 +337,8 @@ char *
 dyno_evaluate_describe_sample (const DynoEvaluation *e, const DynoScored *one)
 {
   g_autofree char *share = dyno_format_share ((double) one->share), *loss = NULL;
+  if (e->labels)
+    return dyno_label_details_describe (e->labels, e->scores, &e->info, one);
   if (e->info.is_values)
     {
       loss = dyno_format_value (one->loss);

@@ -52,6 +52,7 @@ evaluation_clear (gpointer data)
   DynoEvaluation *self = data;
   dyno_dataset_unref (self->dataset);
   dyno_scores_free (self->scores);
+  dyno_label_details_free (self->labels);
   dyno_mask_scores_free (self->masks);
   g_clear_pointer (&self->pairs, g_hash_table_unref);
   g_strfreev (self->info.class_names);
@@ -132,9 +133,21 @@ copy_info (const DynoWeightsInfo *from, DynoWeightsInfo *to)
 {
   to->n_outputs = from->n_outputs;
   to->is_values = from->is_values;
+  to->is_labels = from->is_labels;
   to->class_names = g_strdupv (from->class_names);
   to->target_names = g_strdupv (from->target_names);
   to->target_units = g_strdupv (from->target_units);
+}
+
+/* Returns FALSE if it was cancelled. */
+static gboolean
+get_figures (DynoEvaluation *e, GCancellable *cancellable, GError **error)
+{
+  if (e->info.is_labels)
+    e->labels = dyno_label_details_new (e->scores, cancellable);
+  else if (!e->info.is_values)
+    dyno_class_figures_get (e->scores, &e->figures);
+  return !g_cancellable_set_error_if_cancelled (cancellable, error);
 }
 
 /* Evaluates, and draws the samples with masks. */
@@ -156,8 +169,8 @@ measure (DynoEvaluateRequest *r, DynoPredictor *predictor, const GArray *indices
     return FALSE;
   e->n_samples = e->masks ? e->masks->n_samples : e->scores->n_samples;
   e->n_unreadable = e->masks ? e->masks->n_unreadable : e->scores->n_unreadable;
-  if (e->scores && !e->info.is_values)
-    dyno_class_figures_get (e->scores, &e->figures);
+  if (e->scores && !get_figures (e, cancellable, error))
+    return FALSE;
   if (e->masks)
     e->pairs = dyno_mask_pairs_draw (predictor, e->dataset, e->masks, DYNO_EVALUATE_CLASSES,
                                      r->pixels, cancellable, error);

@@ -3,6 +3,7 @@
  * with its scores. */
 #pragma once
 #include "classfigures.h"
+#include "evaluatelabels.h"
 #include "maskscores.h"
 #include <gio/gio.h>
 
@@ -31,6 +32,7 @@ typedef struct {
   DynoWeightsInfo info;     /* only the members about the outputs are set */
   DynoScores *scores;       /* NULL for weights with a class for each pixel */
   DynoClassFigures figures; /* set where the outputs are classes */
+  DynoLabelDetails *labels; /* NULL: the outputs are no labels */
   DynoMaskScores *masks;    /* NULL for other weights */
   GHashTable *pairs;        /* of dyno_mask_pairs_draw */
   guint64 n_samples, n_unreadable;
