@@ -8,7 +8,7 @@ import re
 import sys
 
 import harness
-from harness import Role, THERE
+from harness import GLib, Role, THERE
 from masks import choose_the_run, write_png
 
 SIDE = 16
@@ -171,8 +171,41 @@ def test_a_run_of_labels_is_evaluated(home):
     window.wait_without_text('validation samples of “list.csv”')
 
 
+def test_a_run_of_labels_predicts(home):
+    """Each row has the labels of at least 50 %, the most probable first, or says that there is
+    none; the table is that of dynoctl."""
+    window = home.window()
+    data = write_data(home)
+    open_data(window, data, epochs=30, lr=0.01, data__val_split=0.25)
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    window.ready()
+    images = [home.file(f'data/{i:02}.png') for i in range(8)]
+    window.activate('predict', GLib.Variant('aay', [path.encode() + b'\0' for path in images]))
+    window.text_with('8 images, ')
+    path = home.file('predictions.csv')
+    window.press('Save Table…')
+    window.save_as('Save the Table of Predictions', path, 'Save')
+    window.text('Saved in ' + path)
+    with open(path, newline='') as file:
+        text = file.read()
+    assert text == dynoctl(home, 'predict', '--run', home.newest_run(), '--csv', '--data', *images), text
+    rows = list(csv.DictReader(text.splitlines()))
+    assert {row['labels'] for row in rows} >= {'', 'red'}, rows  # otherwise the run has learned nothing
+    for row in rows:
+        shares = sorted(((float(row[n]), n) for n in ('red', 'green leaf', 'blue') if float(row[n]) >= 0.5), reverse=True)
+        words = ', '.join(f'{name} {percent(share)}' for share, name in shares) or 'no label'
+        item = window.find_where(f'{words} of {row["sample"]}', lambda n, row=row, words=words: n.name == f'{row["sample"]}: {words}',
+                                 Role.LIST_ITEM, states=THERE)
+        assert len(item.inside(Role.LEVEL_BAR)) == len(shares), row
+        assert row['labels'].split('|') == [name for _, name in shares] or not shares, row
+    assert not window.nameless(), window.nameless()
+
+
 TESTS = [test_labels_are_shown_with_their_samples, test_a_label_that_is_not_known_has_a_question_mark, test_settings_of_classes_know_labels,
-         test_a_run_of_labels_is_evaluated]
+         test_a_run_of_labels_is_evaluated, test_a_run_of_labels_predicts]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog of predictions: a row for each image with its picture, and its classes with bars or
- * its values; the row of an unreadable image says why. */
+/* The dialog of predictions: a row for each image with its picture, and its classes or labels with
+ * bars or its values; the row of an unreadable image says why. */
 #include "predictdialog.h"
 #include "export-dialog.h"
 #include "file.h"
@@ -97,6 +97,8 @@ describe (const DynoPredictedSample *sample)
   GString *text = g_string_new (sample->sample);
   if (sample->problem)
     g_string_append_printf (text, ": %s", sample->problem);
+  else if (sample->is_labels && sample->n == 0)
+    g_string_append_printf (text, ": %s", _ ("no label"));
   for (guint i = 0; i < sample->n; i++)
     {
       g_autofree char *number = format_output (sample, i);
@@ -138,6 +140,8 @@ take_sample (const DynoPredictedSample *sample, gpointer data)
       gtk_label_set_line_wrap_mode (GTK_LABEL (problem), PANGO_WRAP_WORD_CHAR);
       gtk_container_add (GTK_CONTAINER (box), problem);
     }
+  else if (sample->is_labels && sample->n == 0)
+    gtk_container_add (GTK_CONTAINER (box), new_label (_ ("no label"), 0, "caption"));
   else
     gtk_container_add (GTK_CONTAINER (box), new_outputs (sample, self->names));
   gtk_widget_set_hexpand (box, TRUE);
@@ -377,8 +381,9 @@ add_buttons (Dialog *self, GtkWidget *content)
                 NULL);
   self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
   gtk_widget_set_sensitive (self->save, FALSE);
-  gtk_widget_set_tooltip_text (self->save,
-                               _ ("The most likely classes, or the values, of each image, as CSV"));
+  gtk_widget_set_tooltip_text (
+      self->save, _ ("The most likely classes, the labels, or the values, of each image, as "
+                     "CSV"));
   g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
   self->save_masks = gtk_button_new_with_mnemonic (_ ("Save _Masks…"));
   gtk_widget_set_tooltip_text (self->save_masks,

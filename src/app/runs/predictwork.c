@@ -38,6 +38,7 @@ sample_free (DynoPredictedSample *sample)
   g_free (sample->problem);
   for (guint i = 0; i < sample->n; i++)
     g_free (sample->outputs[i].name);
+  g_free (sample->outputs);
   g_clear_object (&sample->picture);
   g_free (sample);
 }
@@ -119,24 +120,40 @@ report_done (gpointer data)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
+/* ids: n classes or labels. */
+static void
+take_outputs (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares,
+              const guint32 *ids, guint n)
+{
+  sample->n = n;
+  sample->outputs = g_new0 (DynoPredictedOutput, n);
+  for (guint i = 0; i < n; i++)
+    sample->outputs[i] = (DynoPredictedOutput){ dyno_weights_info_name_class (info, ids[i]), ids[i],
+                                                (double) shares[ids[i]] };
+}
+
 /* Takes the most likely classes first, ties by their number. */
 static void
 take_classes (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares)
 {
   guint32 ranked[DYNO_PREDICT_MOST_OUTPUTS];
-  sample->n = dyno_prediction_rank (shares, info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS, ranked);
-  for (guint i = 0; i < sample->n; i++)
-    {
-      sample->outputs[i].name = dyno_weights_info_name_class (info, ranked[i]);
-      sample->outputs[i].class_id = ranked[i];
-      sample->outputs[i].number = (double) shares[ranked[i]];
-    }
+  guint n = dyno_prediction_rank (shares, info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS, ranked);
+  take_outputs (sample, info, shares, ranked, n);
+}
+
+static void
+take_labels (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares)
+{
+  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (shares, info->n_outputs);
+  sample->is_labels = TRUE;
+  take_outputs (sample, info, shares, (const guint32 *) (gpointer) chosen->data, chosen->len);
 }
 
 static void
 take_values (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *values)
 {
   sample->n = MIN (info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS);
+  sample->outputs = g_new0 (DynoPredictedOutput, sample->n);
   for (guint i = 0; i < sample->n; i++)
     {
       const char *unit = info->target_units ? info->target_units[i] : "";
@@ -207,6 +224,8 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
     take_mask (work, sample, prediction->mask);
   else if (sample->is_values)
     take_values (sample, work->info, prediction->logits);
+  else if (work->info->is_labels)
+    take_labels (sample, work->info, prediction->shares);
   else
     take_classes (sample, work->info, prediction->shares);
   append_to_table (work, sample->sample, prediction);

@@ -8,19 +8,22 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_PREDICT_MOST_OUTPUTS 5
+#define DYNO_PREDICT_MOST_OUTPUTS 5 /* classes or values of a sample; labels are all reported */
+
+typedef struct {
+  char *name; /* of a class or label; of a value, with its unit */
+  guint32 class_id;
+  double number; /* probability, share of the pixels, or value */
+} DynoPredictedOutput;
 
 typedef struct {
   char *sample;  /* a file's name, as people read it */
   char *problem; /* why the file could not be read; NULL: the members below are set */
   gboolean is_values;
-  gboolean has_mask; /* the mask is drawn over the picture; outputs are the classes in it */
-  guint n;           /* outputs: classes, most likely or largest first, or values in their order */
-  struct {
-    char *name; /* of a class; of a value, with its unit */
-    guint32 class_id;
-    double number; /* probability, share of the pixels, or value */
-  } outputs[DYNO_PREDICT_MOST_OUTPUTS];
+  gboolean has_mask;  /* the mask is drawn over the picture; outputs are the classes in it */
+  gboolean is_labels; /* outputs are the chosen labels; there may be none */
+  guint n; /* outputs: classes or labels, most likely or largest first, or values in their order */
+  DynoPredictedOutput *outputs;
   GdkPixbuf *picture; /* NULL: the sample is no image */
 } DynoPredictedSample;
 
