@@ -89,7 +89,7 @@ dyno_label_details_describe (const DynoLabelDetails *self, const DynoScores *sco
 {
   gsize place =
       GPOINTER_TO_UINT (g_hash_table_lookup (self->places, GUINT_TO_POINTER ((guint) one->index)));
-  guint32 n_wrong = one->truth, n_known = one->predicted; /* see DynoScored */
+  guint32 n_wrong = one->n_wrong, n_known = one->n_known;
   if (n_known == 0)
     return g_strdup (_ ("no label is known"));
   if (n_wrong == 0)
