@@ -8,7 +8,7 @@ import re
 import sys
 
 import harness
-from harness import GLib, Role, THERE
+from harness import GLib, Role, State, THERE
 from masks import choose_the_run, write_png
 
 SIDE = 16
@@ -97,6 +97,24 @@ def test_settings_of_classes_know_labels(home):
     window.wait_for('the refusal', lambda: not window.find(Role.PUSH_BUTTON, 'Start').sensitive())
     window.choose('Balance classes', 'None')
     window.ready()
+
+
+def test_best_model_searches_by_metrics_of_labels(home):
+    """The metric that selects the best epoch comes first; a search may begin with a single
+    label."""
+    window = home.window()
+    window.ready()
+    for i in range(8):
+        write_png(home.file(f'one/{i}.png'), [bytes([30 * i] * 3 * SIDE)] * SIDE, 2)
+    one = home.write('one/list.csv', 'file,bright\n' + ''.join(f'{i}.png,{int(i > 3)}\n' for i in range(8)))
+    open_data(window, one, data__task='labels', data__val_split=0.25)
+    window.page('Tune')
+    window.find(Role.RADIO_BUTTON, 'Best Model').act()
+
+    def offered():
+        return [n.name for n in window.find(Role.COMBO_BOX, 'Best in', states=THERE).inside(Role.MENU_ITEM)]
+    window.wait_for('the metrics', lambda: offered() == ['Mean average precision', 'Loss', 'Label accuracy', 'Exact match', 'Micro F1'])
+    window.find_where('that a search may begin', lambda n: n.name == 'Start Tuning', Role.PUSH_BUTTON, states=(*THERE, State.SENSITIVE))
 
 
 def cells(table, row):
@@ -205,7 +223,7 @@ def test_a_run_of_labels_predicts(home):
 
 
 TESTS = [test_labels_are_shown_with_their_samples, test_a_label_that_is_not_known_has_a_question_mark, test_settings_of_classes_know_labels,
-         test_a_run_of_labels_is_evaluated, test_a_run_of_labels_predicts]
+         test_best_model_searches_by_metrics_of_labels, test_a_run_of_labels_is_evaluated, test_a_run_of_labels_predicts]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

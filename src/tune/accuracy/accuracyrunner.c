@@ -292,7 +292,8 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
   int index;
 
   dyno_job_count_parts (job, info, &n_train, &n_validation);
-  if (info->n_classes > 0 && dyno_schema_count_labels (&info->schema) == 0
+  /* Of labels a single one suffices, which some samples have. */
+  if (info->n_classes > 0 && dyno_dataset_get_task (info) != DYNO_TASK_LABELS
       && count_used_classes (info) < 2)
     return dyno_train_refuse_data (error,
                                    _ ("“%s” has samples of one class only, so that no settings can "
