@@ -63,12 +63,12 @@ dyno_save_cost_clear (DynoSaveCost *cost)
   memset (cost, 0, sizeof *cost);
 }
 
-/* Of several labels, the share of the known ones that are right. */
+/* Of several labels, the mean over the samples of the share of their known labels that are right. */
 static double
 get_accuracy (const DynoScores *scores)
 {
   if (scores->is_labels)
-    return (double) scores->labels.n_right / (double) scores->labels.n_known;
+    return scores->labels.shares / (double) scores->labels.n_samples;
   return (double) scores->n_correct / (double) scores->n_samples;
 }
 
