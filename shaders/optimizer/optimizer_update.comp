@@ -10,13 +10,14 @@
  *          w -= lr * m.
  * LION=1:  w *= 1 - lr * decay; w -= lr * sign (b1 m + (1 - b1) g), where the sign of 0 is 0;
  *          m = b2 m + (1 - b2) g.
- * g is the gradient times update_scale (1 / loss scale, times the clipping factor of the norm), then
- * clamped to -clip_value .. clip_value where clip_value > 0, as PyTorch's clip_grad_value_ does.
- * After an overflow only the gradients change.  Sources: PyTorch's SGD, Adam (Kingma and Ba 2015), AdamW
- * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012); Lion (Chen et al. 2023).  RATES=1: lr is
- * multiplied by the factor of the element's range.  UNDECAYED=1: decay is 0 from UNDECAYED_START to
- * before UNDECAYED_END.  AVERAGE=1: the weights' moving average is updated, with its fp16 copy.  An
- * invocation takes 8 elements. */
+ * g is the gradient times update_scale (1 / loss scale, times the clipping factor of the norm),
+ * then clamped to -clip_value .. clip_value where clip_value > 0, as PyTorch's clip_grad_value_
+ * does.  The clamp precedes the product, so that compilers fuse the product with the sums after it
+ * as they do without a limit.  After an overflow only the gradients change.  Sources: PyTorch's
+ * SGD, Adam (Kingma and Ba 2015), AdamW (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012);
+ * Lion (Chen et al. 2023).  RATES=1: lr is multiplied by the factor of the element's range.
+ * UNDECAYED=1: decay is 0 from UNDECAYED_START to before UNDECAYED_END.  AVERAGE=1: the weights'
+ * moving average is updated, with its fp16 copy.  An invocation takes 8 elements. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"
@@ -54,7 +55,7 @@ main ()
   const float epsilon = step_input.v[0].epsilon;
   const bool first = step_input.v[0].first_update != 0;
   const float clip_value = step_input.v[0].clip_value;
-  const float limit = clip_value > 0.0 ? clip_value : 3.402823466e38;
+  const float limit = clip_value > 0.0 ? clip_value / update_scale : 3.402823466e38;
 #ifdef CORRECTIONS
   Corrections corrections = Corrections (p.corrections);
   const float root = 1.0 / sqrt (corrections.v[1]);
@@ -95,7 +96,7 @@ main ()
           [[unroll]] for (uint j = 0; j < 2; j++)
             {
               const uint at = i * 2 + j;
-              vec4 g = clamp (gradient.v[at] * update_scale, -limit, limit);
+              vec4 g = clamp (gradient.v[at], -limit, limit) * update_scale;
               vec4 w = master.v[at];
 #if defined ADAMW
               const vec4 m = momentum * moment1.v[at] + (1.0 - momentum) * g;

@@ -13,8 +13,8 @@
 #define DYNO_OPTIMIZER_UNDECAYED_START 2
 #define DYNO_OPTIMIZER_UNDECAYED_END   3
 
-/* A range of the flat memory from the end of the range before it, in elements / 8: the factor on its
- * learning rate.  The last range ends with the memory. */
+/* A range of the flat memory from the end of the range before it, in elements / 8: the factor on
+ * its learning rate.  The last range ends with the memory. */
 DYNO_STRUCT (DynoRateRange) {
   uint32_t end;
   float factor;
