@@ -55,7 +55,9 @@ main ()
   const float epsilon = step_input.v[0].epsilon;
   const bool first = step_input.v[0].first_update != 0;
   const float clip_value = step_input.v[0].clip_value;
-  const float limit = clip_value > 0.0 ? clip_value / update_scale : 3.402823466e38;
+  const float most = 3.402823466e38;
+  const float limit =
+      clip_value > 0.0 && update_scale > 0.0 ? min (clip_value / update_scale, most) : most;
 #ifdef CORRECTIONS
   Corrections corrections = Corrections (p.corrections);
   const float root = 1.0 / sqrt (corrections.v[1]);

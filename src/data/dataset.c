@@ -208,8 +208,8 @@ dyno_dataset_get_task (const DynoDatasetInfo *info)
   return dyno_schema_count_values (&info->schema) > 0 ? DYNO_TASK_VALUES : DYNO_TASK_CLASSES;
 }
 
-/* Refuses a kind of data set that has only classes, only values or only masks where another task is
- * requested. */
+/* Refuses a kind of data set that has only classes, only values, only labels or only masks where
+ * another task is requested. */
 static gboolean
 check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
 {
@@ -227,7 +227,8 @@ check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
                    ? _ ("“%s” does not list several labels of a sample: they need a list of images "
                         "(CSV, JSON lines) with a column of 0 and 1 for each label, or with a "
                         "column “labels” of names between “|”, arrays whose y is (N, C) of 0 "
-                        "and 1, or COCO annotations; else set data.task to auto")
+                        "and 1, COCO annotations, or WebDataset shards with a list “labels” in "
+                        "each .json; else set data.task to auto")
                : task == DYNO_TASK_PIXELS
                    ? _ ("“%s” has masks, a class for each pixel and none for a whole image; set "
                         "data.task to auto")

@@ -192,8 +192,8 @@ char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
 /* Divides the data set into a training and a validation part: where samples have classes, each
  * class in the same proportion, but a class of at least two samples has at least one in each part;
- * where samples have labels, the samples in the same proportion whose rarest label is the same.  The
- * order follows from seed; val_fraction is in [0, 1).  A data set with its own split keeps it.
+ * where samples have labels, the samples in the same proportion whose rarest label is the same.
+ * The order follows from seed; val_fraction is in [0, 1).  A data set with its own split keeps it.
  * With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                          GArray **validation);

@@ -101,7 +101,8 @@ dyno_target_names_take (DynoDatasetInfo *info, const char *const *given, guint32
   keep (info, g_steal_pointer (&names), g_steal_pointer (&units));
 }
 
-/* Reads the names of n values or labels, see take_line; names stays empty where there is no file. */
+/* Reads the names of n values or labels, see take_line; names stays empty where there is no file.
+ * */
 static gboolean
 load (const char *targets, guint32 n, GPtrArray *names, GPtrArray *units, GError **error)
 {

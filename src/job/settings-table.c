@@ -94,8 +94,8 @@ static const DynoSettingInfo table[] = {
                 "where the others start from pretrained weights.") },
   { NUMBER (DOUBLE, layer_decay, "layer_decay", "1", 0.01, 1), GROUP (ADVANCED), RATE (NONE),
     .title = N_ ("Layer-wise decay"),
-    .help = N_ ("Factor on the learning rate from each layer or block to the one before it, "
-                "counted from the head: 0.65 to 0.9 is usual for pretrained transformers.") },
+    .help = N_ ("Learning rate of each layer or block, as a multiple of that of the next one "
+                "towards the head: 0.65 to 0.9 is usual for pretrained transformers.") },
   { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), RATE (NONE),
     LIVE (STEP), .depends_on = with_momentum, .title = N_ ("Momentum"),
     .help = N_ ("Share of the previous update that is added to the next one.") },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A model while it is read; private to the parts of its reader.  Callers call model.c, which calls
- * modelgraph.c, modelcheck.c, modelweights.c and modelrecurrent.c; all of these call modeltensor.c, which calls
- * external.c; and all parts call intake.c. */
+ * modelgraph.c, modelcheck.c, modelweights.c and modelrecurrent.c; all of these call modeltensor.c,
+ * which calls external.c; and all parts call intake.c. */
 #pragma once
 #include "model.h"
 #include "wire.h"

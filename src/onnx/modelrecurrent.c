@@ -118,8 +118,8 @@ take_layer (const Split *s, const DynoOnnxNode *node, const Cell *cell, Layer *l
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* The names of a layer's weights but for the kind: PyTorch's exporter names the nodes of a module
- * stem.lstm "/stem/lstm/LSTM", "/stem/lstm/LSTM_1" and so on.  Other nodes have no name of a module,
- * and their weights that of W.  g_free. */
+ * stem.lstm "/stem/lstm/LSTM", "/stem/lstm/LSTM_1" and so on.  Other nodes have no name of a
+ * module, and their weights that of W.  g_free. */
 static char *
 name_layer (const DynoOnnxNode *node, const Layer *layer, guint64 *number)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures of a validation. */
 #include "figures.h"
+#include "gpu-error.h"
 #include "labelsums.h"
 #include "metric.h"
 
@@ -131,7 +132,15 @@ gather_labels (DynoLabelSums *labels, DynoComm *comm, GError **error)
       before += i < rank ? samples[i] : 0;
       n_all += samples[i];
     }
-  all = g_new0 (double, 2 * n_all * n + 1);
+  all = g_try_new0 (double, 2 * n_all * n + 1);
+  if (!all)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+                   "No memory for the labels of %" G_GUINT64_FORMAT " validation samples; validate "
+                   "on fewer (data.val_split)",
+                   n_all);
+      return FALSE;
+    }
   for (guint64 i = 0; i < labels->n_samples * n; i++)
     {
       all[2 * (before * n + i)] = (double) g_array_index (labels->logits, float, i);

@@ -71,7 +71,7 @@ guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
 }
 
 double
-dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
+dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred, gboolean weighted)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
 
@@ -80,7 +80,7 @@ dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
   if (dyno_schema_count_values (&info->schema) > 0)
     return guess_values (dataset, train, centred);
   if (dyno_schema_count_labels (&info->schema) > 0)
-    return guess_labels (dataset, train);
+    return weighted ? 0 : guess_labels (dataset, train);
   return info->class_counts ? guess_classes (info) : 0;
 }
 

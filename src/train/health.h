@@ -23,8 +23,10 @@ typedef struct {
 
 /* The loss of the best constant answer: the entropy of the classes (ln of their number where they
  * are balanced), or the mean square of the values around their mean, or around 0 where centred is
- * FALSE; 0: not known. */
-double dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred);
+ * FALSE, or the mean of the entropies of labels; 0: not known.  weighted: the loss has weights,
+ * with which the loss of labels has another scale. */
+double dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred,
+                          gboolean weighted);
 
 /* TRUE: a mean loss, of a step or of a validation, is not finite or has grown beyond the limit. */
 gboolean dyno_health_is_bad (const DynoHealth *health, double loss);

@@ -534,7 +534,8 @@ static void
 check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   const DynoSettings *s = &run->engine->job->settings;
-  gboolean values = !dyno_dataset_has_classes (dyno_dataset_get_info (run->dataset));
+  DynoTask task = dyno_dataset_get_task (dyno_dataset_get_info (run->dataset));
+  gboolean classes = task == DYNO_TASK_CLASSES || task == DYNO_TASK_PIXELS;
   g_autofree char *advice = NULL;
 
   advice = s->lr == 0 ? g_strdup (_ ("lr is 0, so no step changes the weights: set one"))
@@ -552,7 +553,7 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
                              "constant prediction%s; %s",
                              (gulong) metrics->epoch),
                    metrics->epoch, metrics->train_loss, run->health.guess,
-                   values ? "" : _ (" (ln of the number of classes, where these are even)"),
+                   !classes ? "" : _ (" (ln of the number of classes, where these are even)"),
                    advice);
 }
 
@@ -666,7 +667,8 @@ dyno_run_loop (DynoRun *run, GError **error)
   dyno_run_clock_begin_steps (&run->clock);
   run->health.guess =
       dyno_health_guess (run->dataset, run->engine->training.indices,
-                         dyno_network_get_n_scaled (dyno_engine_get_graph (run->engine)) > 0);
+                         dyno_network_get_n_scaled (dyno_engine_get_graph (run->engine)) > 0,
+                         dyno_network_get_n_weighted (dyno_engine_get_graph (run->engine)) > 0);
   dyno_run_report_facts (run);
   outcome = run_epochs (&loop, &problem);
   if (outcome == DYNO_RUN_FAILED)

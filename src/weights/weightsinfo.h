@@ -3,8 +3,8 @@
  * and how that is normalised, the meaning of the outputs.  The file is sufficient for prediction.
  *
  * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes",
- * "labels", "values" or "pixels"), outputs, classes, targets, units; input.element ("uint8", "int32",
- * "float32"), input.axes ("HWC", "TF", "C"), input.shape, input.variable and input.pad (of
+ * "labels", "values" or "pixels"), outputs, classes, targets, units; input.element ("uint8",
+ * "int32", "float32"), input.axes ("HWC", "TF", "C"), input.shape, input.variable and input.pad (of
  * sequences), input.scale (the factor of an element), input.mean and input.deviation (per channel;
  * after the scale). */
 #pragma once

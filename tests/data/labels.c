@@ -99,6 +99,14 @@ test_notations (void)
       DYNO_TASK_AUTO, "bird cat dog", "011 010 000 001 110", TRUE, TRUE },
     { "semicolons.csv", "image,labels\n0.jpg,10;9\n1.jpg,9\n2.jpg,10\n3.jpg,2;9\n4.jpg,2\n",
       DYNO_TASK_AUTO, "2 9 10", "011 010 001 110 100", TRUE, TRUE },
+    /* beside columns of numbers, in too many combinations for classes */
+    { "beside.csv",
+      "file,width,height,tags\n0.jpg,3,4,dog|cat\n1.jpg,3,5,cat\n2.jpg,4,4,dog\n3.jpg,4,4,owl|cat\n"
+      "4.jpg,4,5,owl|dog|cat\n",
+      DYNO_TASK_AUTO, "cat dog owl", "110 100 010 101 111", TRUE, TRUE },
+    /* decimal commas between semicolons */
+    { "decimal.csv", "file;dog;cat\n0.jpg;1,0;1,0\n1.jpg;0,0;1,0\n2.jpg;0,0;0,0\n", DYNO_TASK_AUTO,
+      "dog cat", "11 01 00", TRUE, FALSE },
     { "commas.csv", "image,labels\n0.jpg,\"dog,cat\"\n1.jpg,cat\n", DYNO_TASK_LABELS, "cat dog",
       "11 10", FALSE, FALSE },
     /* Kaggle's Planet: blanks between the names */
@@ -180,6 +188,8 @@ test_refused (void)
     { "file,age,height\n0.jpg,20,1.7\n1.jpg,30,1.6\n", DYNO_TASK_LABELS,
       "“m.csv” has no labels, which data.task=labels needs" },
     { "0.jpg,1,1\n1.jpg,0,1\n", DYNO_TASK_LABELS, "a first line that names the columns" },
+    { "0.jpg,1,1\n1.jpg,0,1\n", DYNO_TASK_AUTO, "a first line that names the columns" },
+    { "image,labels\n0.jpg,\n1.jpg,\n", DYNO_TASK_LABELS, "The list names no label" },
     { "file,dog,cat\n0.jpg,1,0\n1.jpg,1,0\n", DYNO_TASK_LABELS,
       "no label that some samples have and others have not" },
   };
@@ -200,8 +210,29 @@ test_refused (void)
   g_assert_nonnull (strstr (error->message, "does not list several labels"));
 }
 
-/* A sample of which nothing is known is listed with its line; the second file of a folder with parts
- * may have its columns in another order. */
+/* In JSON lines a sample without a list of names is listed, and one with an empty list has none. */
+static void
+test_missing_lists (void)
+{
+  g_autofree char *path = NULL,
+                  *folder = put_files ("m.jsonl",
+                                       "{\"file_name\":\"0.jpg\",\"labels\":[\"a\",\"b\"]}\n"
+                                       "{\"file_name\":\"1.jpg\",\"labels\":[]}\n"
+                                       "{\"file_name\":\"2.jpg\",\"labels\":[1,0]}\n"
+                                       "{\"file_name\":\"3.jpg\",\"labels\":null}\n"
+                                       "{\"file_name\":\"4.jpg\"}\n",
+                                       &path);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = open_as (path, DYNO_TASK_AUTO, &error);
+
+  g_assert_no_error (error);
+  assert_labels (dataset, "a b", "11 00");
+  g_assert_cmpuint (g_strv_length ((char **) dyno_dataset_get_unreadable (dataset)), ==, 3);
+  test_folder_remove (folder);
+}
+
+/* A sample of which nothing is known is listed with its line; the second file of a folder with
+ * parts may have its columns in another order. */
 static void
 test_rows_and_parts (void)
 {
@@ -213,6 +244,7 @@ test_rows_and_parts (void)
 
   g_assert_no_error (error);
   assert_labels (dataset, "dog cat", "11 01");
+  test_missing_lists ();
   g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[0], "3"));
   test_folder_remove (folder);
 
@@ -226,8 +258,13 @@ test_rows_and_parts (void)
   put_text (valid, "_classes.csv", "filename, cat, owl, dog\nc.jpg, 0, 1, 1\n");
   g_autoptr (DynoDataset) parts = open_as (both, DYNO_TASK_AUTO, &error);
   g_assert_no_error (error);
-  assert_labels (parts, "dog cat owl", "110 000 101");
+  assert_labels (parts, "dog cat owl", "11? 00? 101");
   g_assert_true (dyno_dataset_get_info (parts)->has_split);
+  /* By chance each row of the second file has a single 1. */
+  put_text (valid, "_classes.csv", "filename, dog, cat\nc.jpg, 0, 1\n");
+  g_autoptr (DynoDataset) single = open_as (both, DYNO_TASK_AUTO, &error);
+  g_assert_no_error (error);
+  assert_labels (single, "dog cat", "11 00 01");
   test_folder_remove (both);
 }
 
@@ -432,8 +469,8 @@ put_sequences (const char *folder)
   put_array (folder, "c.npy", "f4", 2, (guint64[]){ 4, 2 }, (float[8]){ 0 });
 }
 
-/* The labels of sequences come from an array, with its names, or from a list; a sequence that cannot
- * be read takes its labels with it. */
+/* The labels of sequences come from an array, with its names, or from a list; a sequence that
+ * cannot be read takes its labels with it. */
 static void
 test_sequences (void)
 {
@@ -604,13 +641,20 @@ test_shards (void)
       "0 1 2",
       "10? 011",
       "s.tar: 2: it has another number of labels|s.tar: 3: its labels are neither names|"
-      "s.tar: 4: of no label it is known" },
+      "s.tar: 4: none of its labels is known" },
     { { "{\"label\":\"x\",\"labels\":[1,0]}", "{\"label\":\"y\",\"labels\":[0,1]}" },
       2,
       DYNO_TASK_LABELS,
       "0 1",
       "10 01",
       NULL },
+    /* a single value is no list, and a class first does not make the others classes */
+    { { "{\"labels\":3}", "{\"label\":\"x\"}", "{\"labels\":[\"a\"]}", "{\"labels\" : []}" },
+      4,
+      DYNO_TASK_LABELS,
+      "a",
+      "1 0",
+      "s.tar: 0: the sample has no label|s.tar: 1: it has no list of labels" },
     { { "{\"labels\":[\"a\"]}", "{\"labels\":[1,0]}", "{\"label\":\"b\"}", "{\"labels\":[\"b\"]}" },
       4,
       DYNO_TASK_AUTO,

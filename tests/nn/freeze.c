@@ -147,7 +147,8 @@ test_refuses (void)
   assert_refused (BACKBONE ",fc", "nothing is left to train");
 }
 
-/* The parameters of a network, in torchvision's layout, before and after some steps on the device. */
+/* The parameters of a network, in torchvision's layout, before and after some steps on the device.
+ * */
 typedef struct {
   DynoBuild *build;
   GPtrArray *parameters;     /* DynoParameter */

@@ -343,8 +343,8 @@ test_without_biases (void)
     }
 }
 
-/* Gates that are saturated have no gradient, and inputs that are denormal count as nearly 0; neither
- * makes a value that is not finite. */
+/* Gates that are saturated have no gradient, and inputs that are denormal count as nearly 0;
+ * neither makes a value that is not finite. */
 static void
 test_extremes (void)
 {

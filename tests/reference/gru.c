@@ -107,8 +107,8 @@ reference_gru_forward (const ReferenceGru *s, const double *x, double *y)
     }
 }
 
-/* Computes the gradients of W_ih x + b_ih and of W_hh h + b_hh of a step from dh, which becomes that
- * of the previous step. */
+/* Computes the gradients of W_ih x + b_ih and of W_hh h + b_hh of a step from dh, which becomes
+ * that of the previous step. */
 static void
 step_backward (const ReferenceGru *s, const Step *step, double *dh, double *of_x, double *of_h)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_, clip_grad_value_ and GradScaler, and Lion, on
- * the CPU in double. */
+/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_, clip_grad_value_ and GradScaler, and Lion,
+ * on the CPU in double. */
 #pragma once
 #include <glib.h>
 

@@ -306,8 +306,8 @@ test_resume_sgd (void)
   check_resume ("simplecnn", "optimizer=sgd");
 }
 
-/* The targets are values, with their mean and deviation, which lie before the factors on the rates of
- * the layers. */
+/* The targets are values, with their mean and deviation, which lie before the factors on the rates
+ * of the layers. */
 static void
 test_resume_adamw (void)
 {

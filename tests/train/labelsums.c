@@ -200,6 +200,25 @@ test_undefined (void)
   dyno_label_sums_clear (&sums);
 }
 
+/* A logit that is NaN, as after an overflow, leaves the areas of its label undefined. */
+static void
+test_not_a_number (void)
+{
+  const float logits[3][2] = { { 2, -1 }, { (float) NAN, 1 }, { -1, 0.5f } },
+              truth[3][2] = { { 1, 0 }, { 0, 1 }, { 0, 0 } };
+  double area, precision;
+  DynoLabelFigures figures;
+  DynoLabelSums sums;
+
+  dyno_label_sums_init (&sums, 2);
+  for (guint i = 0; i < 3; i++)
+    dyno_label_sums_add (&sums, logits[i], truth[i], NULL, NULL);
+  g_assert_false (dyno_label_sums_get_areas (&sums, 0, &area, &precision));
+  dyno_label_sums_get_figures (&sums, &figures);
+  g_assert_cmpfloat (figures.mean_average_precision, ==, 1);
+  dyno_label_sums_clear (&sums);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -208,5 +227,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/labelsums/known-values", test_known_values);
   g_test_add_func ("/train/labelsums/second-use", test_second_use);
   g_test_add_func ("/train/labelsums/undefined", test_undefined);
+  g_test_add_func ("/train/labelsums/not-a-number", test_not_a_number);
   return g_test_run ();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The balance of classes, or the frequency of labels.  With more classes than pixels a column stands for several classes, and
- * shows their mean. */
+/* The balance of classes, or the frequency of labels.  With more classes than pixels a column
+ * stands for several classes, and shows their mean. */
 #include "balancebar.h"
 #include "palette.h"
 #include "row.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes pictures of a few samples of each class, as they are stored or as the network reads them in
  * training.  In a data set with labels, a sample counts for each label that it has; in one with
- * masks, it counts for each class in its mask, and the mask is drawn over the picture.  The samples are read in a thread, through the data set's own
- * decoding. */
+ * masks, it counts for each class in its mask, and the mask is drawn over the picture.  The samples
+ * are read in a thread, through the data set's own decoding. */
 #pragma once
 #include "job.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>

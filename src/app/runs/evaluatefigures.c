@@ -91,9 +91,11 @@ static void
 show_label_figures (GtkWidget *flow, const DynoEvaluation *e)
 {
   const DynoLabelFigures *f = &e->labels->figures;
-  add_figure (flow, _ ("Mean Average Precision"), dyno_format_percent (f->mean_average_precision),
-              _ ("The mean over the labels of the area under precision by recall: how far the "
-                 "samples with a label have higher probabilities of it than those without"));
+  add_figure (
+      flow, _ ("Mean Average Precision"), dyno_format_percent (f->mean_average_precision),
+      _ ("The mean over the labels of the area under the curve of precision over recall, which "
+         "is whole where all samples with a label have a higher probability of it than "
+         "all samples without"));
   add_figure (
       flow, _ ("Micro F1"), dyno_format_percent (f->f1_micro),
       _ ("The harmonic mean of precision and recall of all labels together: frequent labels "
@@ -106,7 +108,7 @@ show_label_figures (GtkWidget *flow, const DynoEvaluation *e)
                 _ ("How well the probabilities separate the samples with a label from those "
                    "without: 0.5 by chance, 1 at the best"));
   add_figure (flow, _ ("Label Accuracy"), dyno_format_percent (f->label_accuracy),
-              _ ("The share of the known labels that are right, present or absent"));
+              _ ("The mean over the samples of the share of their known labels that are right"));
   add_figure (flow, _ ("Exact Match"), dyno_format_percent (f->exact_match),
               _ ("The share of the samples whose labels are all right"));
   add_figure (flow, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (e->scores)), NULL);

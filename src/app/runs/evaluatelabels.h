@@ -22,8 +22,8 @@ typedef struct {
 DynoLabelDetails *dyno_label_details_new (const DynoScores *scores, GCancellable *cancellable);
 void dyno_label_details_free (DynoLabelDetails *details); /* NULL: nothing */
 
-/* How many labels of one of the worst samples are wrong, and which: those that were missed and those
- * that were wrongly predicted, a line each; g_free. */
+/* How many labels of one of the worst samples are wrong, and which: those that were missed and
+ * those that were wrongly predicted, a line each; g_free. */
 char *dyno_label_details_describe (const DynoLabelDetails *details, const DynoScores *scores,
                                    const DynoWeightsInfo *info, const DynoScored *one);
 

@@ -111,7 +111,8 @@ describe_labels (DynoDataset *dataset, guint64 index)
   return g_string_free (g_string_append (text, shown > 0 ? "" : "none"), FALSE);
 }
 
-/* The class, the labels, the values or the mask's classes of a sample; NULL: not known before it is decoded. */
+/* The class, the labels, the values or the mask's classes of a sample; NULL: not known before it is
+ * decoded. */
 static char *
 describe_target (DynoDataset *dataset, guint64 index)
 {

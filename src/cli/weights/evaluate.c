@@ -285,7 +285,7 @@ print_labels (const Evaluation *e)
 
   dyno_out_line ("mean average precision %s, micro F1 %s, macro F1 %s, ROC AUC %s", map, micro,
                  macro, area);
-  dyno_out_line ("%s of the labels are right, in %s of the samples all of them; loss %.4f", right,
+  dyno_out_line ("label accuracy %s, all labels right in %s of the samples; loss %.4f", right,
                  exact, dyno_scores_get_loss (e->scores));
   dyno_out_line ("%s", "");
   for (guint32 i = 0; i < sums->n; i++)

@@ -63,7 +63,8 @@ dyno_save_cost_clear (DynoSaveCost *cost)
   memset (cost, 0, sizeof *cost);
 }
 
-/* Of several labels, the mean over the samples of the share of their known labels that are right. */
+/* Of several labels, the mean over the samples of the share of their known labels that are right.
+ * */
 static double
 get_accuracy (const DynoScores *scores)
 {

@@ -284,7 +284,8 @@ add_image (Coco *coco, const DynoCocoImage *image, const char *folder, guint32 j
   return TRUE;
 }
 
-/* Adds the annotations of the images in items, which has the place of each after its id, plus 1. */
+/* Adds the annotations of the images in items, which maps the id of each image to its place in the
+ * list, plus 1. */
 static void
 take_annotations (Coco *coco, const GArray *annotations, GHashTable *items)
 {

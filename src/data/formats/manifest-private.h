@@ -27,8 +27,9 @@ typedef struct {
   gboolean one_hot;   /* the class is the target that is 1 */
   gboolean flags;     /* each target is a label, which a sample has or has not */
   gboolean lists;     /* the only target lists the names of a sample's labels */
-  char separator;     /* with lists: between the names */
-  char *reason;       /* reason of a guess, or NULL */
+  /* with lists: between the names; 0 before it is found, unless an earlier file has it */
+  char separator;
+  char *reason; /* reason of a guess, or NULL */
   gboolean doubted;
 } DynoManifestRows;
 
@@ -66,10 +67,14 @@ gboolean dyno_manifest_is_list (const DynoManifestRows *rows, guint column, cons
  * known (-1, nothing), and some say that it is known. */
 gboolean dyno_manifest_is_flag (const DynoManifestRows *rows, guint column);
 /* 1, 0 or NaN (not known); FALSE: the cell is no flag. */
-gboolean dyno_manifest_get_flag (const char *cell, float *state);
+gboolean dyno_manifest_get_flag (const DynoManifestRows *rows, guint column, const char *cell,
+                                 float *state);
+/* Sets UNSUPPORTED for columns of labels whose names the file does not give; FALSE. */
+gboolean dyno_manifest_refuse_nameless (const DynoManifestRows *rows, GError **error);
 /* Finds the columns of labels, where the user asks for these.  Errors: UNSUPPORTED. */
 gboolean dyno_manifest_find_labels (DynoManifestRows *rows, GPtrArray *notes, GError **error);
-/* The names of the labels in a cell, without brackets and quotation marks around them; g_strfreev. */
+/* The names of the labels in a cell, without brackets and quotation marks around them; g_strfreev.
+ * */
 char **dyno_manifest_split_labels (const DynoManifestRows *rows, const char *cell);
 
 /* The path in a cell, with the rows' prefix; g_free. */

@@ -6,8 +6,9 @@
  * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
  * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
  * each row are classes, columns of 0 and 1 or of lists of names are labels (manifestlabels.c), and
- * numbers with a fraction, or several columns of numbers, are values to predict.  A column named label is the only target.  A column named mask has the paths of masks.
- * Names for which no file exists are looked up (namedfiles.c).
+ * numbers with a fraction, or several columns of numbers, are values to predict.  A column named
+ * label is the only target.  A column named mask has the paths of masks. Names for which no file
+ * exists are looked up (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
  * and is no error of the data set. */
@@ -31,13 +32,27 @@ typedef struct {
   DynoImageList *list;
   DynoLabelTable labels;
   GArray *marks;         /* DynoLabelMark, with several labels of a sample */
-  gboolean flags, lists; /* the form of several labels */
-  GArray *parts;         /* guint8: DynoPart of each item */
+  gboolean flags, lists; /* the form of several labels, with the separator of lists */
+  char separator;
+  GArray *spans; /* Span: of each file of flags */
+  GArray *parts; /* guint8: DynoPart of each item */
   DynoNamedFiles *files;
   gboolean resolves; /* some names are not names of files */
   guint64 n_found;   /* number of names that were resolved to another file */
   char *first_name, *first_path;
 } Manifest;
+
+/* The samples of a file of flags, and the labels that are its columns. */
+typedef struct {
+  guint first, end;
+  GHashTable *labels; /* indices in the table of labels */
+} Span;
+
+static void
+span_clear (gpointer span)
+{
+  g_hash_table_unref (((Span *) span)->labels);
+}
 
 static gboolean
 is_blank (const char *cell)
@@ -85,10 +100,13 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
       guint column = g_array_index (rows->targets, guint, t);
       const char *cell = dyno_text_table_get (rows->table, row, column);
 
+      if (rows->lists && !cell)
+        return _ ("there is no list of the names of its labels");
       if (rows->lists || rows->flags)
         {
           float state = 0;
-          known = known || rows->lists || (dyno_manifest_get_flag (cell, &state) && !isnan (state));
+          known = known || rows->lists
+                  || (dyno_manifest_get_flag (rows, column, cell, &state) && !isnan (state));
           continue;
         }
       if (is_blank (cell))
@@ -98,7 +116,7 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
               || !isfinite ((float) number)))
         return _ ("a value is no finite number");
     }
-  return rows->flags && !known ? _ ("of no label it is known whether the sample has it") : NULL;
+  return rows->flags && !known ? _ ("none of its labels is known") : NULL;
 }
 
 /* The path of the file that a row's column names, also with another spelling; NULL: several files
@@ -189,7 +207,7 @@ take_labels (Manifest *manifest, const DynoManifestRows *rows, guint row)
 
       for (guint i = 0; names && names[i]; i++)
         add_mark (manifest, names[i], 1);
-      if (rows->flags && dyno_manifest_get_flag (cell, &state) && state != 0)
+      if (rows->flags && dyno_manifest_get_flag (rows, column, cell, &state) && state != 0)
         add_mark (manifest, g_ptr_array_index (rows->headers, column), state);
     }
 }
@@ -260,6 +278,41 @@ needs_files (const Manifest *manifest, const DynoManifestRows *rows)
   return FALSE;
 }
 
+/* A column that is 1 in no row is a class or a label, too. */
+static void
+name_columns (Manifest *manifest, const DynoManifestRows *rows)
+{
+  Span span = { .first = manifest->list->items->len, .labels = g_hash_table_new (NULL, NULL) };
+
+  for (guint t = 0;
+       (rows->one_hot || rows->flags) && rows->headers->len > 0 && t < rows->targets->len; t++)
+    {
+      guint32 label = dyno_label_table_add (
+          &manifest->labels,
+          g_ptr_array_index (rows->headers, g_array_index (rows->targets, guint, t)));
+      g_hash_table_add (span.labels, GUINT_TO_POINTER (label));
+    }
+  g_array_append_val (manifest->spans, span);
+}
+
+/* A label that is no column of a file is not known of the samples of this file. */
+static void
+mark_unknown (Manifest *manifest)
+{
+  for (guint s = 0; manifest->flags && s < manifest->spans->len; s++)
+    {
+      const Span *span = &g_array_index (manifest->spans, Span, s);
+
+      for (guint label = 0; label < manifest->labels.labels->len; label++)
+        for (guint i = span->first;
+             !g_hash_table_contains (span->labels, GUINT_TO_POINTER (label)) && i < span->end; i++)
+          {
+            DynoLabelMark mark = { .item = i, .label = label, .state = NAN };
+            g_array_append_val (manifest->marks, mark);
+          }
+    }
+}
+
 /* The kind of the targets, which must be the same in all files. */
 static gboolean
 take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
@@ -280,16 +333,12 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
   manifest->list->n_values = n_values;
   manifest->flags = rows->flags;
   manifest->lists = rows->lists;
+  manifest->separator = rows->separator;
   if (rows->mask >= 0 && !manifest->list->masks)
     manifest->list->masks = dyno_mask_list_new ();
   if (rows->reason && !info->task_reason)
     dyno_dataset_info_guess (info, rows->doubted, g_strdup (rows->reason));
-  /* A column that is 1 in no row is a class, too. */
-  for (guint t = 0;
-       (rows->one_hot || rows->flags) && rows->headers->len > 0 && t < rows->targets->len; t++)
-    dyno_label_table_add (
-        &manifest->labels,
-        g_ptr_array_index (rows->headers, g_array_index (rows->targets, guint, t)));
+  name_columns (manifest, rows);
   if (!rows->values || rows->headers->len == 0)
     return TRUE;
   for (guint t = 0; t < rows->targets->len; t++)
@@ -329,6 +378,7 @@ take_rows (Manifest *manifest, DynoManifestRows *rows, GError **error)
       else if (!take_row (manifest, rows, row, name, mask, error))
         return FALSE;
     }
+  g_array_index (manifest->spans, Span, manifest->spans->len - 1).end = manifest->list->items->len;
   return TRUE;
 }
 
@@ -338,12 +388,17 @@ load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart pa
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autoptr (DynoTextTable) table = NULL;
   g_autofree char *name = g_filename_display_basename (path);
-  DynoManifestRows rows = {
-    .name = name, .prefix = prefix, .part = part, .asked = manifest->context->params->task
-  };
+  DynoManifestRows rows = { .name = name,
+                            .prefix = prefix,
+                            .part = part,
+                            .asked = manifest->context->params->task,
+                            .separator = manifest->separator };
   gsize size;
   gboolean ok;
 
+  /* By chance all rows of a small second file may have a single label. */
+  if (rows.asked == DYNO_TASK_AUTO && (manifest->flags || manifest->lists))
+    rows.asked = DYNO_TASK_LABELS;
   if (!dyno_datafile_read (path, DYNO_TEXT_TABLE_MAX_BYTES, bytes, &size, error))
     return FALSE;
   rows.table = table = dyno_text_table_parse (bytes->data, size, name, error);
@@ -468,8 +523,11 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   dyno_label_table_init (&manifest.labels);
   manifest.parts = g_array_new (FALSE, FALSE, sizeof (guint8));
   manifest.marks = g_array_new (FALSE, FALSE, sizeof (DynoLabelMark));
+  manifest.spans = g_array_new (FALSE, FALSE, sizeof (Span));
+  g_array_set_clear_func (manifest.spans, span_clear);
   ok = is_folder ? load_folder (&manifest, path, error)
                  : load_rows (&manifest, path, "", DYNO_PART_NONE, error);
+  mark_unknown (&manifest);
   if (ok && (manifest.flags || manifest.lists))
     ok = dyno_label_table_finish_marks (&manifest.labels, &dataset->info, list, manifest.marks,
                                         manifest.lists, error);
@@ -495,6 +553,7 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   g_free (manifest.first_path);
   g_array_unref (manifest.parts);
   g_array_unref (manifest.marks);
+  g_array_unref (manifest.spans);
   return ok;
 }
 

@@ -317,6 +317,20 @@ note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
                                       names, rows->name, label));
 }
 
+/* TRUE where no task was requested and the column lists labels, which is then a guess. */
+static gboolean
+find_lists (DynoManifestRows *rows, guint column)
+{
+  g_autofree char *name = dyno_manifest_name_column (rows, column);
+
+  rows->lists = rows->asked == DYNO_TASK_AUTO
+                && dyno_manifest_is_list (rows, column, SURE_SEPARATORS, &rows->separator);
+  if (rows->lists)
+    dyno_manifest_guess (rows, TRUE,
+                         g_strdup_printf (_ ("cells of the column %s list several names"), name));
+  return rows->lists;
+}
+
 /* Decides what a single column of targets is: text and whole numbers are classes, other numbers are
  * values. */
 static gboolean
@@ -340,13 +354,8 @@ decide_one (DynoManifestRows *rows, gboolean named, GError **error)
   if (rows->asked == DYNO_TASK_VALUES && !is_of_numbers (&content))
     return dyno_manifest_refuse_columns (
         rows, error, _ ("has no column of numbers to predict; set data.task to classes"));
-  if (rows->asked == DYNO_TASK_AUTO && !numbers
-      && dyno_manifest_is_list (rows, column, SURE_SEPARATORS, &rows->separator))
-    {
-      rows->lists = TRUE;
-      dyno_manifest_guess (rows, TRUE,
-                           g_strdup_printf (_ ("cells of the column %s list several names"), name));
-    }
+  if (!numbers)
+    find_lists (rows, column);
   if (rows->asked != DYNO_TASK_AUTO || !numbers)
     return TRUE;
   if (written && many)
@@ -405,6 +414,8 @@ decide_several (DynoManifestRows *rows, GError **error)
   rows->one_hot = flags && single && rows->asked != DYNO_TASK_VALUES;
   rows->flags = flags && !single && rows->asked == DYNO_TASK_AUTO;
   rows->values = !rows->one_hot && !rows->flags;
+  if (rows->flags && rows->headers->len == 0)
+    return dyno_manifest_refuse_nameless (rows, error);
   if (flags && !single && rows->asked == DYNO_TASK_CLASSES)
     return dyno_manifest_refuse_columns (
         rows, error,
@@ -471,7 +482,7 @@ find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
 {
   int label = dyno_manifest_find_column (rows, label_words),
       loose = dyno_manifest_find_column (rows, loose_label_words);
-  guint n_texts = 0, text = 0;
+  guint n_texts = 0, text = 0, lone = 0;
 
   if (rows->asked == DYNO_TASK_LABELS)
     return dyno_manifest_find_labels (rows, notes, error);
@@ -511,7 +522,13 @@ find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
       if (content.n == 0 || is_of_numbers (&content))
         continue;
       n_texts++;
+      lone = column;
       text = 2 * content.n_different <= content.n ? column : G_MAXUINT;
+    }
+  if (n_texts == 1 && find_lists (rows, lone))
+    {
+      learn_one (rows, lone, notes);
+      return TRUE;
     }
   if (n_texts == 1 && text != G_MAXUINT && rows->asked != DYNO_TASK_VALUES)
     {

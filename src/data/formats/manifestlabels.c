@@ -14,24 +14,23 @@ static const char *const list_words[] = {
   "class",         "category",  "targets",    "target",       "genre",
   "genres",        "labellist", "concepts",   "attributeids", NULL
 };
-/* In the order in which they are looked for; names may contain the later ones. */
+/* The first of these that occurs separates the names, which may contain those after it. */
 static const char ALL_SEPARATORS[] = { DYNO_TEXT_TABLE_LIST_SEPARATOR, '|', ';', ',', ' ', '\0' };
 
 /* --- columns of flags ------------------------------------------------------------------------- */
 
 gboolean
-dyno_manifest_get_flag (const char *cell, float *state)
+dyno_manifest_get_flag (const DynoManifestRows *rows, guint column, const char *cell, float *state)
 {
   g_autofree char *text = g_strstrip (g_ascii_strdown (cell ? cell : "", -1));
   gboolean yes = g_str_equal (text, "true"), no = g_str_equal (text, "false");
   double number;
-  char *end;
 
   *state = yes ? 1 : no ? 0 : NAN;
   if (yes || no || *text == '\0')
     return TRUE;
-  number = g_ascii_strtod (text, &end);
-  if (*end != '\0' || (number != 0 && number != 1 && number != -1))
+  if (!dyno_manifest_get_number (rows, column, text, &number)
+      || (number != 0 && number != 1 && number != -1))
     return FALSE;
   *state = number < 0 ? NAN : (float) number;
   return TRUE;
@@ -45,7 +44,8 @@ dyno_manifest_is_flag (const DynoManifestRows *rows, guint column)
 
   for (guint r = rows->first_row; r < rows->table->rows->len; r++)
     {
-      if (!dyno_manifest_get_flag (dyno_text_table_get (rows->table, r, column), &state))
+      if (!dyno_manifest_get_flag (rows, column, dyno_text_table_get (rows->table, r, column),
+                                   &state))
         return FALSE;
       known = known || !isnan (state);
     }
@@ -141,11 +141,13 @@ dyno_manifest_is_list (const DynoManifestRows *rows, guint column, const char *s
   return FALSE;
 }
 
-/* Where labels were requested, the first separator that occurs is the one, but a blank may be a part
- * of the names; without a separator each sample has one label at most. */
+/* Where labels were requested, the first separator that occurs is the one, but a blank may be a
+ * part of the names; without a separator each sample has one label at most. */
 static void
 find_separator (DynoManifestRows *rows, guint column)
 {
+  if (rows->separator) /* of an earlier file */
+    return;
   for (const char *at = ALL_SEPARATORS; *at; at++)
     if (*at == ' ' ? separates (rows, column, *at) : has_separator (rows, column, *at))
       {
@@ -164,12 +166,20 @@ note_unused (const DynoManifestRows *rows, GPtrArray *notes)
   g_autofree char *names = dyno_manifest_name_unused (rows, -1, &n);
 
   if (n > 0)
-    g_ptr_array_add (notes, g_strdup_printf (ngettext ("The column %s of “%s” is not used: it has "
-                                                       "no labels",
-                                                       "The columns %s of “%s” are not used: they "
-                                                       "have no labels",
+    g_ptr_array_add (notes, g_strdup_printf (ngettext ("The column %s of “%s” is not used: not "
+                                                       "all of its cells are 1, 0, -1 or empty",
+                                                       "The columns %s of “%s” are not used: not "
+                                                       "all of their cells are 1, 0, -1 or empty",
                                                        n),
                                              names, rows->name));
+}
+
+gboolean
+dyno_manifest_refuse_nameless (const DynoManifestRows *rows, GError **error)
+{
+  return dyno_manifest_refuse_columns (rows, error,
+                                       _ ("has columns of labels without their names; add a "
+                                          "first line that names the columns"));
 }
 
 static gboolean
@@ -207,9 +217,7 @@ dyno_manifest_find_labels (DynoManifestRows *rows, GPtrArray *notes, GError **er
         _ ("has no labels, which data.task=labels needs: a column of 0 and 1 for each label, or a "
            "column “labels” with names between “|”"));
   if (rows->headers->len == 0)
-    return dyno_manifest_refuse_columns (rows, error,
-                                         _ ("has columns of labels without their names; add a "
-                                            "first line that names the columns"));
+    return dyno_manifest_refuse_nameless (rows, error);
   note_unused (rows, notes);
   return TRUE;
 }

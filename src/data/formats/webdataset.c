@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* WebDataset: .tar shards whose members of one name, one after another, make a sample: key.jpg
  * (png, webp, ...; or key.input.jpg) with key.cls (a class's number or name; or key.target.cls),
- * key.json ("label", "cls" or "class", a name or number; "values", a list of numbers; or "labels", a
- * list of names, or of 1, 0 and -1 for each label; "split") or key.txt (one line).  One shard, a
+ * key.json ("label", "cls" or "class", a name or number; "values", a list of numbers; or "labels",
+ * a list of names, or of 1, 0 and -1 for each label; "split") or key.txt (one line).  One shard, a
  * folder of them, or a pattern shard-{000..012}.tar.
  *
  * convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample; "value_names",
@@ -174,6 +174,11 @@ append_flags (Load *load, const char *text)
       g_array_append_val (list->values, state);
       known = known || !isnan (state);
     }
+  if (list->values->len > DYNO_MOST_LABEL_VALUES)
+    {
+      g_array_set_size (list->values, before);
+      return _ ("there are too many labels of all samples before it");
+    }
   if (!parts[n] && known && (!load->any || n == list->n_values))
     {
       list->n_values = n;
@@ -182,7 +187,7 @@ append_flags (Load *load, const char *text)
     }
   g_array_set_size (list->values, before);
   return parts[n] ? _ ("its labels are neither names nor 1, 0 and -1 for each label")
-         : !known ? _ ("of no label it is known whether the sample has it")
+         : !known ? _ ("none of its labels is known")
                   : _ ("it has another number of labels than the first sample");
 }
 
@@ -261,6 +266,9 @@ end_sample (Load *load, GError **error)
         _ ("the sample has no label (.cls, .json or .txt), only %s"), load->met->str);
   else if (load->refused)
     refused = load->refused;
+  else if (load->context->params->task == DYNO_TASK_LABELS && load->target != FLAGS
+           && load->target != NAMES)
+    refused = _ ("it has no list of labels");
   else if (load->any && load->target != load->first)
     refused = _ ("its target is of another kind than that of the first sample");
   else if (load->target == VALUES)
@@ -341,6 +349,22 @@ take_packed (Load *load, GHashTable *members)
     load->refused = _ ("its crop_xywh is no piece of an image");
 }
 
+/* TRUE where a member "labels" of the object is a list: a single value is a class, not a label. */
+static gboolean
+has_list (const char *text)
+{
+  while ((text = strstr (text, "\"labels\"")))
+    {
+      text += strlen ("\"labels\"");
+      text += strspn (text, " \t\r\n");
+      if (*text != ':')
+        continue;
+      text++;
+      return text[strspn (text, " \t\r\n")] == '[';
+    }
+  return FALSE;
+}
+
 /* Takes a list of labels: flags, or names, which are parsed in another way. */
 static void
 take_labels (Load *load, LabelSource source, GHashTable *members, const char *text, gsize size)
@@ -349,10 +373,10 @@ take_labels (Load *load, LabelSource source, GHashTable *members, const char *te
   g_autoptr (GHashTable) texts = NULL;
   g_autofree char *reason = NULL;
 
-  if (source <= load->source)
+  if (source <= load->source || !has_list (text))
     return;
   take_label (load, source, flags, FLAGS);
-  if (flags || !strstr (text, "\"labels\""))
+  if (flags)
     return;
   texts = dyno_json_members (text, size, DYNO_JSON_LISTS_OF_TEXTS, NULL, &reason);
   if (texts)

@@ -16,6 +16,8 @@ G_BEGIN_DECLS
 
 #define DYNO_IMAGE_LIST_NO_CONTAINER G_MAXUINT32
 #define DYNO_MOST_LABELS             65536 /* labels of a data set */
+/* floats of all samples: a GArray counts its elements in 32 bits */
+#define DYNO_MOST_LABEL_VALUES (1u << 29)
 
 /* A sample's image: a file of its own, or a piece of a container. */
 typedef struct {
@@ -50,7 +52,7 @@ typedef struct {
   /* DynoImageBox of each item, width 0: the whole image; an empty array: all images are used
      whole */
   GArray *boxes;
-  DynoMaskList *masks; /* of each item; NULL: the items have classes or values */
+  DynoMaskList *masks; /* of each item; NULL: the items have classes, values or labels */
 } DynoImageList;
 
 DynoImageList *dyno_image_list_new (void);
@@ -135,7 +137,7 @@ gboolean dyno_image_list_decode_image_crop (DynoDataset *dataset, guint64 index,
 gint32 dyno_image_list_label (DynoDataset *dataset, guint64 index);
 const DynoImageBox *dyno_image_list_box (DynoDataset *dataset, guint64 index);
 const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);
-/* Writes a sample's class or values to its target. */
+/* Writes a sample's class, values or labels to its target. */
 void dyno_image_list_put_target (DynoDataset *dataset, guint64 index, gpointer target);
 gboolean dyno_image_list_probe (DynoDataset *dataset, guint64 index, GError **error);
 char *dyno_image_list_describe (DynoDataset *dataset, guint64 index);
@@ -166,14 +168,14 @@ typedef struct {
 
 /* The same for samples with several labels: names the classes and makes the values of the list's
  * items, 0 where no mark is.  sorted: as by _finish; FALSE: the classes are in the order in which
- * they were added.  Errors: TOO_LARGE, NO_MEMORY. */
+ * they were added.  Errors: EMPTY (no label), TOO_LARGE, NO_MEMORY. */
 gboolean dyno_label_table_finish_marks (DynoLabelTable *table, DynoDatasetInfo *info,
                                         DynoImageList *list, const GArray *marks, gboolean sorted,
                                         GError **error);
 
-/* The same as _finish with given names and order; some names may have no sample.  A label has to equal one of
- * the names except for blanks at its ends.  FALSE, and nothing is changed: a label equals no name,
- * or two labels equal the same name. */
+/* The same as _finish with given names and order; some names may have no sample.  A label has to
+ * equal one of the names except for blanks at its ends.  FALSE, and nothing is changed: a label
+ * equals no name, or two labels equal the same name. */
 gboolean dyno_label_table_order (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
                                  char **names);
 

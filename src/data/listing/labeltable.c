@@ -5,9 +5,6 @@
 #include "intl.h"
 #include <string.h>
 
-/* floats of all samples: a GArray counts its elements and its bytes in 32 bits */
-#define MOST_VALUES (1u << 29)
-
 typedef struct {
   const char *label;
   gint64 number;
@@ -114,12 +111,19 @@ dyno_label_table_finish_marks (DynoLabelTable *table, DynoDatasetInfo *info, Dyn
   guint64 n = table->labels->len, count = n * list->items->len;
   float *values;
 
-  if (n > DYNO_MOST_LABELS || count > MOST_VALUES)
+  if (n > DYNO_MOST_LABELS || count > DYNO_MOST_LABEL_VALUES)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("The list has %u samples of %u labels in all; at most %u labels and %u "
-                      "values of them can be used"),
-                   list->items->len, table->labels->len, DYNO_MOST_LABELS, MOST_VALUES);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+          _ ("The list has %u samples and %u labels; at most %u labels can be used, and at "
+             "most %u values (samples times labels)"),
+          list->items->len, table->labels->len, DYNO_MOST_LABELS, DYNO_MOST_LABEL_VALUES);
+      return FALSE;
+    }
+  if (n == 0)
+    {
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+                           _ ("The list names no label"));
       return FALSE;
     }
   if (sorted)

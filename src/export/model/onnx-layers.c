@@ -13,8 +13,8 @@
 /* inputs of a convolution and of a linear layer (ops/conv/conv2d.c); BIAS is NULL where there is
  * none */
 enum { WEIGHT = 1, BIAS };
-/* inputs of a batch norm by running statistics (ops/norm/batchnorm-private.h); a layer norm has only
- * the first two */
+/* inputs of a batch norm by running statistics (ops/norm/batchnorm-private.h); a layer norm has
+ * only the first two */
 enum { NORM_WEIGHT = 1, NORM_BIAS, NORM_MEAN, NORM_VARIANCE, NORM_END };
 
 /* NULL: the node has no bias. */

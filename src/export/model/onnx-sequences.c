@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes ops over sequences into ONNX files.  The weights of an LSTM and of a GRU are initialisers
  * under their own names, PyTorch's, in its shapes and order of gates, so that they are read back by
- * name like all other weights.  Gather nodes over these constants bring them into the form of ONNX's
- * node, with its order of gates and an axis for the directions in front; a runtime evaluates them
- * once, when it loads the file.
+ * name like all other weights.  Gather nodes over these constants bring them into the form of
+ * ONNX's node, with its order of gates and an axis for the directions in front; a runtime evaluates
+ * them once, when it loads the file.
  *
  * Steps are counted as in DynoSequence: max (1, length / stride), and at most the number of steps
  * of the tensor. */

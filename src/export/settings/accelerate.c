@@ -41,8 +41,9 @@ write_accelerate (const DynoExportContext *context)
   if (s->clip_value > 0)
     {
       g_autofree char *value = dyno_settings_get (s, "clip_value");
-      g_string_append_printf (text, "# accelerator.clip_grad_value_(model.parameters(), %s)\n",
-                              value);
+      /* Accelerate scales the gradients back at each of its calls, and may do so once a step. */
+      g_string_append_printf (text, "# %s.clip_grad_value_(model.parameters(), %s)\n",
+                              s->clip_norm > 0 ? "torch.nn.utils" : "accelerator", value);
     }
   dyno_export_append_left_out (text, &dyno_exporter_accelerate, context);
   return g_string_free (text, FALSE);

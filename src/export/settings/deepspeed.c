@@ -31,7 +31,8 @@ static const DynoExportRow rows[] = {
   { NULL },
 };
 
-/* By default DeepSpeed's Adam decays weights as AdamW does, and all have the betas of Adam. */
+/* By default DeepSpeed's Adam decays weights as AdamW does, and every optimizer with betas has
+ * those of Adam. */
 static void
 append_optimizer (DynoJson *json, const DynoExportContext *context)
 {

@@ -59,8 +59,8 @@ gboolean dyno_export_has_workers (const DynoExportContext *context);
 gboolean dyno_export_knows_steps (const DynoExportContext *context);
 gboolean dyno_export_knows_size (const DynoExportContext *context);
 gboolean dyno_export_has_momentum (const DynoExportContext *context);
-/* TRUE: the optimizer has betas, and they are not those of Adam (0.9 and 0.999), which DeepSpeed and
- * TrainingArguments have by default for every optimizer. */
+/* TRUE: the optimizer has betas, and they are not those of Adam (0.9 and 0.999), which DeepSpeed
+ * and TrainingArguments have by default for every optimizer. */
 gboolean dyno_export_has_other_betas (const DynoExportContext *context);
 /* TRUE: gradients are clipped per value and not by norm, for programs that clip in one way only. */
 gboolean dyno_export_clips_values (const DynoExportContext *context);

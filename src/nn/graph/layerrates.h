@@ -11,8 +11,8 @@
  *     have modules below them too, is a block: "blocks.3" of "blocks.3.attn.qkv.weight", "layer1.0"
  *     of "layer1.0.downsample.0.weight", "features.1.0" of "features.1.0.block.2.bias".  A block is
  *     one layer.
- *   - Outside of blocks each module with a matrix (a weight of a convolution, a linear layer or an
- *     LSTM) is one layer.
+ *   - Outside of blocks each module with a matrix (a weight of a convolution, a linear layer, an
+ *     LSTM or a GRU, also of several layers) is one layer.
  *   - A block or module that has only vectors (biases, normalisations, a class token, positions) is
  *     a part of the layer before it, and of layer 0 where there is none before it.
  *   - The parameters of the head (dyno_graph_set_head), with those of its modules, are the last

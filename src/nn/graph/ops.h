@@ -384,8 +384,8 @@ void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTenso
  * label is that of torchvision's sigmoid_focal_loss without alpha. */
 void dyno_bce_loss (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                     const DynoClassLoss *loss, DynoTensor *weights);
-/* Cross entropy for models that classify each pixel: logits (N, H, W, C), C <= 255, targets (N, H, W)
- * int32, where an id from C on (DYNO_MASK_IGNORED) does not count.  As in PyTorch with
+/* Cross entropy for models that classify each pixel: logits (N, H, W, C), C <= 255, targets (N, H,
+ * W) int32, where an id from C on (DYNO_MASK_IGNORED) does not count.  As in PyTorch with
  * ignore_index, the loss of a batch in training is the mean over the pixels that count, weighted by
  * weights, and the metrics are likewise; in evaluation a pixel that does not count has a loss of 0
  * and the mean is over all pixels, so that the sums of all batches can be divided by the counts of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A stack of GRUs, for sequences (T, F): two layers with 128 units, and a linear layer on the last
- * step that counts.  An image is read as the sequence of its rows.  Parameter names are those of the
- * PyTorch module (gru: nn.GRU with num_layers=2, fc); the width scales units. */
+ * step that counts.  An image is read as the sequence of its rows.  Parameter names are those of
+ * the PyTorch module (gru: nn.GRU with num_layers=2, fc); the width scales units. */
 #include "intl.h"
 #include "models.h"
 

@@ -292,7 +292,6 @@ take_part (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *
   return part ? part->tensor : NULL;
 }
 
-/* Concatenates tensors along an axis, which becomes their channels; constants are folded. */
 /* TRUE: x is all channels of a tensor like that of `first`, in the same view, with one element in
  * the axis. */
 static gboolean
@@ -345,6 +344,8 @@ stack (DynoImport *import, const DynoOnnxNode *node, DynoTensor **tensors)
                              &view, NULL);
 }
 
+/* Concatenates tensors along an axis, which becomes their channels; tensors with one element in the
+ * axis are stacked, and constants are folded. */
 gboolean
 dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 {

@@ -553,8 +553,8 @@ add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
 }
 
 /* The axes of the file's input.  A sequence has its channels before its steps, as PyTorch's
- * convolutions and batch norms take it, where such a layer reads the input, and its steps before the
- * samples where an LSTM or a GRU does. */
+ * convolutions and batch norms take it, where such a layer reads the input, and its steps before
+ * the samples where an LSTM or a GRU does. */
 static const char *
 input_form (const DynoOnnxModel *model)
 {

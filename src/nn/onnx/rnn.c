@@ -2,9 +2,9 @@
 /* LSTM and GRU nodes, in one or both directions: x (T, N, I) and weights W (D, G H, I), R (D, G H,
  * H), B (D, 2 G H) of D directions and G gates; outputs Y (T, D, N, H) and the last states Y_h (D,
  * N, H).  The reader of the file has made the weights those of PyTorch's modules (modelrecurrent.c
- * of the onnx layer), or the file computes W, R and B from these itself: in either case the rows of
- * each are rows of one parameter, in ONNX's order of gates, and the parameters become those of the
- * op (ops/recurrent.c). */
+ * of the onnx layer), or the file computes W, R and B from these itself: in either case each block
+ * of G H rows has the rows of one parameter, in ONNX's order of gates; these parameters become
+ * those of the op (ops/recurrent.c). */
 #include "import-private.h"
 
 typedef DynoTensor *(*AppendLayer) (DynoGraph *graph, DynoTensor *x, const char *name,
@@ -84,7 +84,7 @@ check_attributes (DynoImport *import, const DynoOnnxNode *node, Layer *layer)
     return dyno_import_refuse (import, node, "Dyno reads it only with layout 0");
   if (!has_default_activations (node, layer->cell))
     return dyno_import_refuse (
-        import, node, "it has activations other than Sigmoid and Tanh, in PyTorch's order");
+        import, node, "its activations are not those of PyTorch's module (Sigmoid and Tanh)");
   if (dyno_onnx_node_find_attribute (node, "clip"))
     return dyno_import_refuse (import, node, "it clips its gates (clip)");
   if (dyno_import_int (node, "input_forget", 0) != 0)
@@ -119,13 +119,15 @@ static gboolean
 check_inputs (DynoImport *import, const DynoOnnxNode *node, const Layer *layer, const DynoTensor *x)
 {
   for (guint i = 0; i < layer->cell->n_states; i++)
-    if (!check_constant (import, node, INPUT_STATES + i, 0,
-                         "its initial state is not 0; Dyno starts each sequence at 0"))
+    if (!check_constant (
+            import, node, INPUT_STATES + i, 0,
+            "its initial state is not a constant of zeros; Dyno starts each sequence at 0"))
       return FALSE;
   if (layer->cell->n_states == 2 && has_input (node, INPUT_PEEPHOLES))
     return dyno_import_refuse (import, node, "it has peepholes");
-  return check_constant (import, node, INPUT_LENGTHS, x->w,
-                         "its sequence_lens are not the number of steps for all samples");
+  return check_constant (
+      import, node, INPUT_LENGTHS, x->w,
+      "its sequence_lens are not a constant, the number of steps, for all samples");
 }
 
 /* TRUE: rows [at, at + G H) of the list are a parameter of that many rows, whose gates have ONNX's

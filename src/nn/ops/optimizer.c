@@ -3,7 +3,8 @@
  * the flat parameter memory of P elements.
  *     g = gradient / loss scale * min (1, clip_norm / (norm + 1e-6)); norm is the norm of all
  *         gradients / loss scale
- *     g = max (-clip_value, min (g, clip_value))
+ *     g = max (-clip_value, min (g, clip_value)), up to the rounding of a division and a product
+ *         (each of these two limits only where it is over 0)
  *     SGD:   g += decay * w; m = momentum * m + g (first step: m = g); w -= lr * m
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The layers of LSTM and GRU: what both ops share.  A layer runs in one or both directions; its input
- * projection, gates = W_ih x + b_ih for all steps at once, is a linear node before it.
- * x (N, 1, T, C), h (N, H); the G gates of a unit (4 of an LSTM, 3 of a GRU) lie in blocks of H
- * columns.  y is (N, 1, T, H) or (N, 1, T, 2 H), with the reverse direction last; where a step does
- * not count, y is 0 and the state stays unchanged.  h is rounded to storage, all sums are fp32.
+/* The layers of LSTM and GRU: what both ops share.  A layer runs in one or both directions; its
+ * input projection, gates = W_ih x + b_ih for all steps at once, is a linear node before it.
+ * x (N, 1, T, C), h (N, H); the G gates of a unit (4 of an LSTM, 3 of a GRU) lie in blocks of H columns.
+ * y is (N, 1, T, H) or (N, 1, T, 2 H), with the reverse direction last; where a step does not
+ * count, y is 0 and the state stays unchanged.  h is rounded to storage, all sums are fp32.
  *
  * Roles.  Forward: inputs the lengths (or NULL), then for each direction gates, W_hh (compute type)
  * and b_hh (master, or NULL); outputs y, then in training for each direction kept (N, 1, T, 4 H),
  * the values of the step that the backward pass reads, and of an LSTM cell (N, 1, T, H) fp32.
- *         Backward, of one direction: inputs the lengths, dy, y, kept, cell (or NULL), W_hh; outputs
- * dgates (N, 1, T, G H), the gradient of gates; previous (N, 1, T, H), the state before each step;
+ *         Backward, of one direction: inputs the lengths, dy, y, kept, cell (or NULL), W_hh;
+ * outputs dgates (N, 1, T, G H), the gradient of gates; previous (N, 1, T, H), the state before
+ * each step;
  * and of a GRU dproduct (N, 1, T, G H), the gradient of W_hh h + b_hh, which of an LSTM is dgates.
- * The gradient of W_hh is then one product over all steps, previous^T dproduct, and the gradients of
- * b_hh and b_ih are the sums of the columns of dproduct and dgates: nodes of the linear layer, with
- * sums in a fixed order.
+ * The gradient of W_hh is then one product over all steps, previous^T dproduct, and the gradients
+ * of b_hh and b_ih are the sums of the columns of dproduct and dgates: nodes of the linear layer,
+ * with sums in a fixed order.
  *
  * The recurrence is one dispatch over all steps; a workgroup computes whole sequences, so that no
  * step waits for another workgroup.  Where a device ends long loops, the recurrence is
@@ -470,7 +471,9 @@ check (DynoGraph *graph, const DynoTensor *x, const char *name, const DynoRecurr
   dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                    "%s: %s of %u hidden units over %u sequences of %u steps is %s", name, op->title,
                    params->hidden, x->n, x->w,
-                   params->hidden ? "too large; lower the batch" : "empty");
+                   params->hidden == 0         ? "empty"
+                   : params->hidden > 1u << 16 ? "too large; take fewer units"
+                                               : "too large; lower the batch");
   return FALSE;
 }
 

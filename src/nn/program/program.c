@@ -295,8 +295,9 @@ check_memory (DynoProgram *program, GError **error)
   return TRUE;
 }
 
-/* Writes the factors on the learning rate, which stay the same for the life of the graph.  A program
- * without the optimizer may have less memory, and reads none of them. */
+/* Writes the factors on the learning rate, which stay the same for the life of the graph.  A
+ * program whose memory was planned without the optimizer has no place for them, and does not read
+ * them. */
 static gboolean
 write_rates (DynoProgram *program, GError **error)
 {

@@ -13,7 +13,7 @@ typedef struct {
 } DynoRanked;
 
 /* Sorts n samples by their scores, and computes both areas.  FALSE, and nothing is computed: all
- * samples are positive, or none. */
+ * samples are positive, or none is, or a score is NaN. */
 gboolean dyno_areas_get (DynoRanked *ranked, gsize n, double *roc_auc, double *average_precision);
 
 G_END_DECLS

@@ -38,8 +38,8 @@ gboolean dyno_feeder_submit (DynoFeeder *feeder, gconstpointer const *samples,
 gsize dyno_feeder_get_output_bytes (DynoFeeder *feeder);
 
 /* Waits for the oldest batch in flight and writes n samples of dyno_feeder_get_output_bytes:
- * n_outputs floats, which are probabilities of classes or labels, or values in the data's unit, or, for
- * weights with a class for each pixel, class ids (H, W) at the input's size, one byte each.
+ * n_outputs floats, which are probabilities of classes or labels, or values in the data's unit, or,
+ * for weights with a class for each pixel, class ids (H, W) at the input's size, one byte each.
  * Errors: DEVICE_LOST, TIMEOUT; the batch is no longer in flight. */
 gboolean dyno_feeder_collect (DynoFeeder *feeder, gpointer outputs, GError **error);
 

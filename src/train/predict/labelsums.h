@@ -4,10 +4,10 @@
  * by epoch.  A label is predicted where its probability is at least 1/2, that is its logit at least
  * 0.  A label whose truth is not known (NaN) is left out of everything.
  *
- * Undefined figures are NaN: the areas of a label that all samples have, or none; the precision of a
- * label that was never predicted, the recall of a label that no sample has, and the F1 of a label
- * that is neither.  Means over labels leave out undefined areas; the macro F1 is the mean over the
- * labels that are present or were predicted. */
+ * Undefined figures are NaN: the areas of a label that all samples have, or none, or of which a
+ * logit is NaN; the precision of a label that was never predicted, the recall of a label that no
+ * sample has, and the F1 of a label that is neither.  Means over labels leave out undefined areas;
+ * the macro F1 is the mean over the labels that are present or were predicted. */
 #pragma once
 #include "truthsums.h"
 
@@ -27,8 +27,8 @@ void dyno_label_sums_clear (DynoLabelSums *sums);
 void dyno_label_sums_reset (DynoLabelSums *sums); /* drops all samples */
 
 /* Adds a sample with n logits and n truths: 1, 0 or NaN.  Returns its loss: the sum over its known
- * labels of their binary cross entropy, over n.  *n_known (may be NULL) and *n_wrong are the numbers
- * of its labels that are known, and of these that are wrong. */
+ * labels of their binary cross entropy, over n.  *n_known (may be NULL) and *n_wrong are the
+ * numbers of its labels that are known, and of these that are wrong. */
 double dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *truth,
                             guint32 *n_known, guint32 *n_wrong);
 

@@ -495,6 +495,8 @@ dyno_predictor_open_labelled (const char *weights, const char *location,
   if (!info)
     return NULL;
   own.wanted = info->has_input ? &info->input : NULL;
+  if (info->is_labels && own.task == DYNO_TASK_AUTO)
+    own.task = DYNO_TASK_LABELS;
   return dyno_dataset_open (location, &own, NULL, NULL, cancellable, error);
 }
 

@@ -29,7 +29,8 @@ typedef struct {
 DynoDataset *dyno_predictor_open_data (const char *weights, const char *const *paths,
                                        GCancellable *cancellable, GError **error);
 
-/* The same for a data set whose truth is known: dyno_dataset_open. */
+/* The same for a data set whose truth is known: dyno_dataset_open.  Weights of several labels read
+ * labels where params request no task. */
 DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *location,
                                            const DynoDatasetParams *params,
                                            GCancellable *cancellable, GError **error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores of predictions where the truth is known: accuracy, loss, confusion matrix, precision,
- * recall and F1 of each class; figures of each label; errors of each value; every sample with its loss, and the worst
- * samples.  Sums are in double, so that they do not depend on batch size and order. */
+ * recall and F1 of each class; figures of each label; errors of each value; every sample with its
+ * loss, and the worst samples.  Sums are in double, so that they do not depend on batch size and
+ * order. */
 #pragma once
 #include "labelsums.h"
 #include "predictor.h"
@@ -18,8 +19,8 @@ guint32 *dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatas
 
 typedef struct {
   guint64 index; /* index of the sample in the data set */
-  /* cross entropy, the mean over the labels of their binary cross entropy, or the mean squared error
-   * of the values */
+  /* cross entropy, the mean over the labels of their binary cross entropy, or the mean squared
+   * error of the values */
   double loss;
   guint32 truth, predicted; /* classes */
   guint32 n_known, n_wrong; /* labels of the sample that are known, and of these that are wrong */

@@ -6,11 +6,11 @@
  * A target that is NaN is not known: it has no loss and no gradient, and C stays the same.  Weights
  * are PyTorch's pos_weight.  With a focal loss of exponent g, each of both losses is multiplied by
  * sigmoid (x)^g or sigmoid (-x)^g, the probability of the wrong answer, as in torchvision's
- * sigmoid_focal_loss.  Where the batch is mixed (mix.h), t is the mean of t[n] and t[n - 1] by their
- * shares in the step's input; the metrics are of the target with the larger share.
- * Inputs x, the logits (N, H, W, C), t, the targets (N, H, W, C) F32, and weights (C + 1 floats, of
- * which the last is not read; NULL: all 1); output in training dx (N, H, W, C).  n counts the rows
- * (N, H, W); the rows of a sample count as their mean.  Sums over n go to the step's output. */
+ * sigmoid_focal_loss.  Where the batch is mixed (mix.h), t is the mean of t[n] and t[n - 1] by
+ * their shares in the step's input; the metrics are of the target with the larger share. Inputs x,
+ * the logits (N, H, W, C), t, the targets (N, H, W, C) F32, and weights (C + 1 floats, of which the
+ * last is not read; NULL: all 1); output in training dx (N, H, W, C).  n counts the rows (N, H, W);
+ * the rows of a sample count as their mean.  Sums over n go to the step's output. */
 #include "intl.h"
 #include "loss.h"
 #include "metric.h"

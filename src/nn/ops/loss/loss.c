@@ -53,9 +53,8 @@ check_class_loss (DynoGraph *graph, const DynoTensor *logits, const DynoClassLos
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a share of %g of the Dice loss is not in [0, 1]",
                      loss->dice);
   else if (loss->focal > 0 && (loss->smoothing > 0 || dyno_mix_is_on (dyno_graph_get_mix (graph))))
-    dyno_graph_fail (
-        graph, DYNO_NN_ERROR_SHAPE,
-        "the focal loss needs one class per row, without label smoothing or mixed classes");
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "the focal loss excludes label smoothing and mixed targets");
   else if (weights
            && (weights->dtype != DYNO_DTYPE_F32 || weights->size_bytes < (logits->c + 1) * 4))
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
