@@ -51,6 +51,8 @@ void dyno_manifest_list_candidates (DynoManifestRows *rows);
  * (learned: a column that is left out, or -1); g_free. */
 char *dyno_manifest_name_targets (const DynoManifestRows *rows);
 char *dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n);
+/* Adds a note on unused columns beside the one that is learned. */
+void dyno_manifest_note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes);
 /* Records the reason of a guess, which is taken. */
 void dyno_manifest_guess (DynoManifestRows *rows, gboolean doubted, char *reason);
 /* Sets UNSUPPORTED with a text after the name of the file and before its columns; FALSE. */

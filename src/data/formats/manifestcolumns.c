@@ -300,9 +300,8 @@ dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n)
   return g_string_free (names, FALSE);
 }
 
-/* Adds a note on unused columns beside the one that is learned. */
-static void
-note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
+void
+dyno_manifest_note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
 {
   guint n;
   g_autofree char *names = dyno_manifest_name_unused (rows, (int) learned, &n),
@@ -474,7 +473,7 @@ learn_one (DynoManifestRows *rows, guint column, GPtrArray *notes)
 {
   g_array_set_size (rows->targets, 0);
   g_array_append_val (rows->targets, column);
-  note_unused (rows, column, notes);
+  dyno_manifest_note_unused (rows, column, notes);
 }
 
 static gboolean
@@ -636,7 +635,7 @@ dyno_manifest_plan (DynoManifestRows *rows, DynoNamedFiles *files, GPtrArray *no
     return FALSE;
   if (masks)
     {
-      note_unused (rows, (guint) rows->mask, notes);
+      dyno_manifest_note_unused (rows, (guint) rows->mask, notes);
       return TRUE;
     }
   find_commas (rows, notes);

@@ -189,7 +189,7 @@ learn_list (DynoManifestRows *rows, guint column, GPtrArray *notes)
   g_array_append_val (rows->targets, column);
   rows->lists = TRUE;
   find_separator (rows, column);
-  note_unused (rows, notes);
+  dyno_manifest_note_unused (rows, column, notes);
   return TRUE;
 }
 
