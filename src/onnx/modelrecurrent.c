@@ -12,7 +12,8 @@
 #include "model-private.h"
 #include <string.h>
 
-#define MOST_HIDDEN 65536 /* units of a node that is split */
+#define MOST_HIDDEN 65536                          /* units of a node that is split */
+#define MOST_STATE  (G_GUINT64_CONSTANT (1) << 24) /* bytes of an initial state that is read */
 
 typedef struct {
   const char *op_type;
@@ -229,9 +230,11 @@ static gboolean
 add_node (Split *s, const char *op, const char *const *inputs, guint n_inputs, const char *output,
           const DynoOnnxAttribute *attribute, GError **error)
 {
-  const char **links = dyno_onnx_allocate (s->store, n_inputs + 1, sizeof *links, error);
+  const char **links;
 
-  if (!links)
+  if (!dyno_onnx_count (&s->store->n_links, n_inputs + 1, DYNO_ONNX_MAX_LINKS,
+                        "inputs and outputs of nodes", error)
+      || !(links = dyno_onnx_allocate (s->store, n_inputs + 1, sizeof *links, error)))
     return FALSE;
   memcpy (links, inputs, n_inputs * sizeof *links);
   links[n_inputs] = output;
@@ -262,10 +265,12 @@ add_gather (Split *s, const Layer *layer, const char *const *weights, guint n_ea
                           .dims = { layer->n_directions, each },
                           .storage = DYNO_ONNX_DATA_MADE,
                           .data_bytes = (gsize) (layer->n_directions * each * sizeof (gint64)) };
-  gint64 *values =
-      dyno_onnx_allocate (s->store, (gsize) (layer->n_directions * each), sizeof *values, error);
+  gint64 *values;
 
-  if (!values)
+  if (!dyno_onnx_count (&s->store->n_numbers, layer->n_directions * each, DYNO_ONNX_MAX_NUMBERS,
+                        "rows of recurrent layers", error)
+      || !(values = dyno_onnx_allocate (s->store, (gsize) (layer->n_directions * each),
+                                        sizeof *values, error)))
     return FALSE;
   rows.data = (const guint8 *) values;
   for (guint i = 0; i < n; i++)
@@ -331,14 +336,17 @@ check_state (Split *s, const DynoOnnxTensor *state, gboolean *is_zero, GError **
   return TRUE;
 }
 
-/* Leaves out an initial state of zeros.  FALSE: it cannot be read. */
+/* Leaves out an initial state of zeros, unless it is too large to be read for that.  FALSE: it
+ * cannot be read. */
 static gboolean
 drop_state (Split *s, const DynoOnnxNode *node, guint i, GError **error)
 {
   const DynoOnnxTensor *state = find_input (s, node, i);
+  guint64 n_elements, n_bytes;
   gboolean is_zero;
 
-  if (!state || !dyno_onnx_type_is_float (state->type))
+  if (!state || !dyno_onnx_type_is_float (state->type)
+      || !dyno_onnx_tensor_get_size (state, &n_elements, &n_bytes) || n_bytes > MOST_STATE)
     return TRUE;
   if (!check_state (s, state, &is_zero, error))
     return FALSE;

@@ -2,8 +2,10 @@
 /* Models: their contents are those of the file, and those that cannot become networks are refused
  * by name. */
 #include "onnx-test.h"
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A graph with the nodes "OP NAME INPUTS OUTPUTS", separated by semicolons, from x to y. */
 static GByteArray *
@@ -807,6 +809,76 @@ recurrent_graph (void)
   return graph;
 }
 
+static GByteArray *
+external_tensor (const char *name, const gint64 *dims, guint n_dims)
+{
+  GByteArray *tensor = onnx_test_tensor (name, DYNO_ONNX_FLOAT, dims, n_dims),
+             *pair = g_byte_array_new ();
+
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_KEY, "location");
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_VALUE, "data");
+  onnx_test_add (tensor, DYNO_ONNX_TENSOR_EXTERNAL, pair);
+  pair = g_byte_array_new ();
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_KEY, "offset");
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_VALUE, "0");
+  onnx_test_add (tensor, DYNO_ONNX_TENSOR_EXTERNAL, pair);
+  pair = g_byte_array_new ();
+  gint64 bytes = 4;
+  for (guint i = 0; i < n_dims; i++)
+    bytes *= dims[i];
+  g_autofree char *length = g_strdup_printf ("%" G_GINT64_FORMAT, bytes);
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_KEY, "length");
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_VALUE, length);
+  onnx_test_add (tensor, DYNO_ONNX_TENSOR_EXTERNAL, pair);
+  dyno_proto_uint (tensor, DYNO_ONNX_TENSOR_LOCATION, 1);
+  return tensor;
+}
+
+/* A small file of many layers that share an external file would need rows without end: the 977th of
+ * these layers passes the limit of 16,000,000 numbers. */
+static void
+test_too_many_rows (void)
+{
+  static const gint64 w[] = { 1, 4096, 1 }, r[] = { 1, 4096, 1024 }, b[] = { 1, 8192 };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-onnx-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "data", NULL);
+  int fd = g_open (path, O_RDWR | O_CREAT, 0600);
+
+  g_assert_cmpint (ftruncate (fd, 16 << 20), ==, 0);
+  g_close (fd, NULL);
+  for (guint n = 976; n <= 977; n++)
+    {
+      GByteArray *graph = g_byte_array_new ();
+
+      onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 2));
+      onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("y0", 2));
+      for (guint i = 0; i < n; i++)
+        {
+          g_autofree char *inputs = g_strdup_printf ("x,w%u,r%u,b%u", i, i, i),
+                          *output = g_strdup_printf ("y%u", i);
+
+          onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE,
+                         onnx_test_node ("LSTM", output, inputs, output));
+          output[0] = 'w';
+          onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, external_tensor (output, w, 3));
+          output[0] = 'r';
+          onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, external_tensor (output, r, 3));
+          output[0] = 'b';
+          onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, external_tensor (output, b, 2));
+        }
+      g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (onnx_test_file (graph));
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoOnnxModel) model =
+          dyno_onnx_model_parse (bytes, folder, DYNO_ONNX_READ_NETWORK, &error);
+      if (n == 976)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, DYNO_ONNX_ERROR, DYNO_ONNX_ERROR_LIMIT);
+    }
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 /* The weights of LSTM and GRU nodes become those of PyTorch's modules. */
 static void
 test_split_recurrent (void)
@@ -984,6 +1056,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/onnx/model/each-node-has-weights-of-its-own", test_split_weights);
   g_test_add_func ("/onnx/model/weights-of-recurrent-layers", test_split_recurrent);
   g_test_add_func ("/onnx/model/recurrent-layers-as-they-are", test_recurrent_as_it_is);
+  g_test_add_func ("/onnx/model/too-many-recurrent-layers", test_too_many_rows);
   g_test_add_func ("/onnx/model/shared-weights-as-they-are", test_shared_weights);
   g_test_add_func ("/onnx/model/copies-have-free-names", test_split_names);
   g_test_add_func ("/onnx/model/networks-are-split-once", test_split_network);
