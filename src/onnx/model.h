@@ -26,9 +26,10 @@ G_BEGIN_DECLS
 #define DYNO_ONNX_MAX_VALUES     4000000  /* inputs, outputs and other values with a shape */
 #define DYNO_ONNX_MAX_ATTRIBUTES 4000000  /* of all nodes */
 #define DYNO_ONNX_MAX_LINKS      16000000 /* inputs and outputs of all nodes */
-#define DYNO_ONNX_MAX_NUMBERS    16000000 /* in the lists of all attributes, and rows of recurrent layers */
-#define DYNO_ONNX_MAX_PAIRS      100000   /* of metadata */
-#define DYNO_ONNX_MAX_OPSETS     100      /* searched for each node */
+#define DYNO_ONNX_MAX_NUMBERS \
+  16000000 /* in the lists of all attributes, and rows of recurrent layers */
+#define DYNO_ONNX_MAX_PAIRS  100000 /* of metadata */
+#define DYNO_ONNX_MAX_OPSETS 100    /* searched for each node */
 
 typedef struct {
   const char *domain; /* "": ONNX's own ("ai.onnx") */

@@ -136,9 +136,8 @@ gather_labels (DynoLabelSums *labels, DynoComm *comm, GError **error)
   if (!all)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
-                   "No memory for the labels of %" G_GUINT64_FORMAT " validation samples; validate "
-                   "on fewer (data.val_split)",
-                   n_all);
+                   "No memory for the labels of the validation; validate on fewer samples "
+                   "(data.val_split)");
       return FALSE;
     }
   for (guint64 i = 0; i < labels->n_samples * n; i++)

@@ -276,7 +276,7 @@ see (gpointer data)
   DynoDataPage *self = data;
   const DynoJob *job = dyno_setup_get_job (self->setup);
   self->timer = 0;
-  if (!job) /* the window is closing */
+  if (!job || !self->images) /* the window is closing, and the page may have lost its children */
     return G_SOURCE_REMOVE;
   g_autofree char *changes = describe_changes (&job->settings);
   end_seeing (self);
@@ -311,7 +311,7 @@ mapped (DynoDataPage *self)
 static void
 seen_switched (GObject *object, GParamSpec *spec, DynoDataPage *self)
 {
-  if (!gtk_switch_get_active (GTK_SWITCH (self->seen)) && self->samples)
+  if (!gtk_switch_get_active (GTK_SWITCH (object)) && self->samples)
     show_shots (self, self->samples->shots, _ ("A sample"));
   see (self);
 }
