@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data with several labels a sample: inspect, train, resume, evaluate and predict, compared with
+"""Data with several labels per sample: inspect, train, resume, evaluate and predict, compared with
 figures that this file computes itself from the table of an evaluation."""
 import csv, json, math, os, random, sys
 sys.dont_write_bytecode = True

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Data with several labels a sample, and runs that learn them.  Usage: see harness.py."""
+"""Data with several labels per sample, and runs that learn them.  Usage: see harness.py."""
 import csv
 import json
 import os
