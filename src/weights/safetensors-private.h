@@ -11,7 +11,8 @@ struct _DynoSafetensors {
   GArray *tensors;
   GHashTable *by_name; /* char * to index + 1 */
   GHashTable *metadata;
-  char *shown; /* path for messages; NULL: the file was parsed from memory */
+  gboolean is_foreign; /* a .pth, or ONNX */
+  char *shown;         /* path for messages; NULL: the file was parsed from memory */
 };
 
 /* Makes an empty file, which takes ownership of bytes. */

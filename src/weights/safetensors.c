@@ -440,6 +440,7 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
 {
   g_autofree char *shown = g_filename_display_name (path), *folder = g_path_get_dirname (path);
   DynoSafetensors *file = NULL;
+  gboolean pth, onnx;
   guint64 size;
   guint8 *bytes;
   int fd = dyno_datafile_open (path, &size, error);
@@ -448,15 +449,19 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
     return NULL;
   bytes = read_whole (fd, size, max_bytes, error);
   close (fd);
+  pth = bytes && dyno_pth_matches (bytes, size);
+  onnx = bytes && !pth && dyno_onnx_file_matches (bytes, size);
   if (bytes)
-    file = dyno_pth_matches (bytes, size) ? dyno_pth_parse (bytes, size, error)
-           : dyno_onnx_file_matches (bytes, size)
-               ? dyno_onnx_file_parse (bytes, size, folder, error)
-               : dyno_safetensors_parse (bytes, size, error);
-  if (file)
-    file->shown = g_steal_pointer (&shown);
-  else
-    g_prefix_error (error, "“%s”: ", shown);
+    file = pth    ? dyno_pth_parse (bytes, size, error)
+           : onnx ? dyno_onnx_file_parse (bytes, size, folder, error)
+                  : dyno_safetensors_parse (bytes, size, error);
+  if (!file)
+    {
+      g_prefix_error (error, "“%s”: ", shown);
+      return NULL;
+    }
+  file->is_foreign = pth || onnx;
+  file->shown = g_steal_pointer (&shown);
   return file;
 }
 

@@ -13,6 +13,10 @@
 #define MAX_OUTPUTS (1u << 20)
 #define MAX_SIDE    (1u << 24)
 
+#define TEMPERATURE     "output.temperature"
+#define THRESHOLDS      "output.thresholds"
+#define MAX_TEMPERATURE 1e6
+
 void
 dyno_weights_info_free (DynoWeightsInfo *info)
 {
@@ -22,6 +26,7 @@ dyno_weights_info_free (DynoWeightsInfo *info)
   g_strfreev (info->class_names);
   g_strfreev (info->target_names);
   g_strfreev (info->target_units);
+  g_free (info->thresholds);
   g_free (info);
 }
 
@@ -35,6 +40,7 @@ dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError *
     return NULL;
   info->model = g_strdup (job->model);
   info->model_width = job->settings.model_width;
+  info->temperature = 1;
   info->n_outputs = network.n_outputs;
   info->is_labels = network.loss == DYNO_LOSS_BCE;
   info->is_values = network.loss != DYNO_LOSS_CROSS_ENTROPY && !info->is_labels;
@@ -167,6 +173,15 @@ add_input (GPtrArray *pairs, const DynoBatchField *input)
   dyno_normalisation_append (&input->normalisation, count_floats (input), pairs);
 }
 
+static void
+add_calibration (GPtrArray *pairs, const DynoWeightsInfo *info)
+{
+  if (info->temperature != 1)
+    add (pairs, TEMPERATURE, number (info->temperature));
+  if (info->thresholds)
+    add_floats (pairs, THRESHOLDS, info->thresholds, info->n_outputs);
+}
+
 void
 dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs)
 {
@@ -182,6 +197,7 @@ dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs)
   add_names (pairs, "classes", info->class_names);
   add_names (pairs, "targets", info->target_names);
   add_names (pairs, "units", info->target_units);
+  add_calibration (pairs, info);
   if (info->has_input)
     add_input (pairs, &info->input);
 }
@@ -368,6 +384,35 @@ read_input (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
 }
 
 static gboolean
+read_calibration (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
+{
+  const char *temperature = dyno_safetensors_get_metadata (file, TEMPERATURE);
+  g_autofree double *thresholds = NULL;
+  char *end = NULL;
+  guint n;
+
+  if (temperature)
+    info->temperature = g_ascii_strtod (temperature, &end);
+  if (temperature
+      && (*end || !(info->temperature >= 1 / MAX_TEMPERATURE)
+          || !(info->temperature <= MAX_TEMPERATURE)))
+    return refuse (error, TEMPERATURE, temperature);
+  if (!info->is_labels || info->n_outputs == 0)
+    return TRUE;
+  thresholds = g_new (double, info->n_outputs);
+  if (!read_numbers (file, THRESHOLDS, info->n_outputs, thresholds, &n, error) || n == 0)
+    return n == 0 && !(error && *error);
+  info->thresholds = g_new (float, n);
+  for (guint i = 0; i < n; i++)
+    {
+      if (n != info->n_outputs || thresholds[i] < 0 || thresholds[i] > 1)
+        return refuse (error, THRESHOLDS, dyno_safetensors_get_metadata (file, THRESHOLDS));
+      info->thresholds[i] = (float) thresholds[i];
+    }
+  return TRUE;
+}
+
+static gboolean
 read_outputs (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
 {
   const char *width = dyno_safetensors_get_metadata (file, "model.width"),
@@ -402,15 +447,59 @@ dyno_weights_info_read (DynoSafetensors *file, GError **error)
   g_autoptr (DynoWeightsInfo) info = g_new0 (DynoWeightsInfo, 1);
 
   info->model = g_strdup (dyno_safetensors_get_metadata (file, "model"));
-  info->model_width = 1;
+  info->model_width = info->temperature = 1;
   if (!dyno_embedded_adopt (file, error) || !read_outputs (file, info, error)
-      || !read_input (file, info, error))
+      || !read_calibration (file, info, error) || !read_input (file, info, error))
     {
       if (file->shown)
         g_prefix_error (error, "“%s”: ", file->shown);
       return NULL;
     }
   return g_steal_pointer (&info);
+}
+
+/* --- calibration ------------------------------------------------------------------------------ */
+
+/* The file's metadata with another calibration, "key", "value", ..., NULL. */
+static GPtrArray *
+replace_calibration (DynoSafetensors *file, const DynoWeightsInfo *info)
+{
+  GPtrArray *pairs = g_ptr_array_new_with_free_func (g_free);
+  GHashTable *table = dyno_safetensors_get_metadata_table (file);
+  g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (table), (GCompareFunc) strcmp);
+
+  for (GList *i = keys; i; i = i->next)
+    if (strcmp (i->data, TEMPERATURE) != 0 && strcmp (i->data, THRESHOLDS) != 0)
+      add (pairs, i->data, g_strdup (g_hash_table_lookup (table, i->data)));
+  add_calibration (pairs, info);
+  g_ptr_array_add (pairs, NULL);
+  return pairs;
+}
+
+gboolean
+dyno_weights_info_write_calibration (const DynoWeightsInfo *info, const char *path, GError **error)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, error);
+  g_autoptr (GPtrArray) pairs = NULL;
+  g_autofree DynoSafetensor *tensors = NULL;
+  guint n;
+
+  if (!file)
+    return FALSE;
+  if (file->is_foreign)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+                   "“%s” is no safetensors file, so it has no place for a calibration: calibrate "
+                   "the weights that a run has written",
+                   file->shown);
+      return FALSE;
+    }
+  n = dyno_safetensors_get_count (file);
+  tensors = g_new (DynoSafetensor, n);
+  for (guint i = 0; i < n; i++)
+    tensors[i] = *dyno_safetensors_get (file, i);
+  pairs = replace_calibration (file, info);
+  return dyno_safetensors_write (path, tensors, n, (const char *const *) pairs->pdata, error);
 }
 
 /* --- timm's config.json ----------------------------------------------------------------------- */

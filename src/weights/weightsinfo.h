@@ -3,7 +3,8 @@
  * and how that is normalised, the meaning of the outputs.  The file is sufficient for prediction.
  *
  * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes",
- * "labels", "values" or "pixels"), outputs, classes, targets, units; input.element ("uint8",
+ * "labels", "values" or "pixels"), outputs, classes, targets, units; output.temperature and
+ * output.thresholds (of calibrated classes and labels); input.element ("uint8",
  * "int32", "float32"), input.axes ("HWC", "TF", "C"), input.shape, input.variable and input.pad (of
  * sequences), input.scale (the factor of an element), input.mean and input.deviation (per channel;
  * after the scale). */
@@ -23,7 +24,10 @@ typedef struct {
   char **class_names;  /* n_outputs + NULL; NULL: not known, or values */
   char **target_names; /* n_outputs + NULL; NULL: not known, or classes */
   char **target_units; /* as target_names; "": none */
-  gboolean has_input;  /* input is known */
+  double temperature;  /* divides the logits of classes and labels; 1: they are not calibrated */
+  /* n_outputs probabilities, from 0 to 1, from which on a label is predicted; NULL: 1/2 for all */
+  float *thresholds;
+  gboolean has_input; /* input is known */
   DynoBatchField input;
 } DynoWeightsInfo;
 
@@ -40,6 +44,13 @@ DynoWeightsInfo *dyno_weights_info_read (DynoSafetensors *file, GError **error);
 void dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *notes);
 void dyno_weights_info_free (DynoWeightsInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)
+
+/* Copies the file at path with this calibration in its metadata, which replaces an earlier one, and
+ * renames the copy to path.  info has the calibration; its other members are not written.  Errors:
+ * CHECKPOINT (the file is no safetensors file, and has no metadata); those of reading and writing
+ * the file, which is then unchanged. */
+gboolean dyno_weights_info_write_calibration (const DynoWeightsInfo *info, const char *path,
+                                              GError **error);
 
 /* The class's name, or "#12"; and a value's name with its unit.  g_free. */
 char *dyno_weights_info_name_class (const DynoWeightsInfo *info, guint32 class_id);

@@ -295,6 +295,113 @@ test_nonsense_is_refused (void)
   test_remove_tree (folder);
 }
 
+/* --- calibration ------------------------------------------------------------------------------ */
+
+/* Writes a file of one tensor for three labels; extra: further metadata, or NULL. */
+static void
+write_labels (const char *path, const char *key, const char *value)
+{
+  static const float values[] = { 1, -2, 3.5f };
+  DynoSafetensor row = { .name = "t",
+                         .type = DYNO_TENSOR_F32,
+                         .n_dims = 1,
+                         .shape = { 3 },
+                         .size_bytes = sizeof values,
+                         .data = values };
+  const char *pairs[] = { "task", "labels", "outputs", "3", "note", "of others", key, value, NULL };
+  g_autoptr (GError) error = NULL;
+
+  dyno_safetensors_write (path, &row, 1, pairs, &error);
+  g_assert_no_error (error);
+}
+
+static void
+calibrate (const char *path, double temperature, const float *thresholds)
+{
+  float copy[3] = { 0 };
+  DynoWeightsInfo info = { .n_outputs = 3, .temperature = temperature };
+  g_autoptr (GError) error = NULL;
+
+  if (thresholds)
+    memcpy (copy, thresholds, sizeof copy);
+  info.thresholds = thresholds ? copy : NULL;
+  dyno_weights_info_write_calibration (&info, path, &error);
+  g_assert_no_error (error);
+}
+
+/* The second calibration replaces the first, and all else in the file stays. */
+static void
+test_calibration_is_written_twice (void)
+{
+  static const float first[] = { 0.125f, 0.5f, 1 }, second[] = { 0, 0.1f, 0.75f };
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "w.safetensors");
+  const float *const thresholds[] = { NULL, first, second, NULL };
+  const double temperatures[] = { 1, 2.5, 1 / 3.0, 1 };
+
+  write_labels (path, NULL, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (thresholds); i++)
+    {
+      g_autoptr (DynoSafetensors) file = NULL;
+      g_autoptr (DynoWeightsInfo) info = NULL;
+
+      if (i > 0)
+        calibrate (path, temperatures[i], thresholds[i]);
+      info = read_info (path);
+      file = dyno_safetensors_open (path, 0, NULL);
+      g_assert_cmpfloat_with_epsilon (info->temperature, temperatures[i], 1e-9);
+      if (thresholds[i])
+        g_assert_cmpmem (info->thresholds, 12, thresholds[i], 12);
+      else
+        g_assert_null (info->thresholds);
+      g_assert_cmpstr (dyno_safetensors_get_metadata (file, "note"), ==, "of others");
+      g_assert_cmpuint (info->n_outputs, ==, 3);
+      g_assert_cmpfloat (((const float *) dyno_safetensors_lookup (file, "t")->data)[2], ==, 3.5f);
+    }
+  test_remove_tree (folder);
+}
+
+static void
+test_wrong_calibrations (void)
+{
+  const struct {
+    const char *key, *value;
+    gboolean is_good;
+  } cases[] = {
+    { "output.temperature", "2", TRUE },
+    { "output.temperature", "0", FALSE },
+    { "output.temperature", "-1", FALSE },
+    { "output.temperature", "nan", FALSE },
+    { "output.temperature", "1e9", FALSE },
+    { "output.temperature", "1 K", FALSE },
+    { "output.thresholds", "[0, 0.5, 1]", TRUE },
+    { "output.thresholds", "[0, 0.5]", FALSE },
+    { "output.thresholds", "[0, 0.5, 1, 1]", FALSE },
+    { "output.thresholds", "[0, 0.5, 1.01]", FALSE },
+    { "output.thresholds", "[-0.1, 0.5, 1]", FALSE },
+    { "output.thresholds", "[0, \"a\", 1]", FALSE },
+    { "output.thresholds", "[]", FALSE },
+  };
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "w.safetensors");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoSafetensors) file = NULL;
+      g_autoptr (DynoWeightsInfo) info = NULL;
+
+      write_labels (path, cases[i].key, cases[i].value);
+      file = dyno_safetensors_open (path, 0, &error);
+      g_assert_no_error (error);
+      info = dyno_weights_info_read (file, &error);
+      g_assert_true ((info != NULL) == cases[i].is_good);
+      if (info)
+        continue;
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
+      g_assert_nonnull (strstr (error->message, cases[i].key));
+    }
+  test_remove_tree (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -306,6 +413,8 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/head-of-other-classes-starts-anew",
                    test_head_of_other_classes_starts_anew);
   g_test_add_func ("/weights/config-json-beside-completes", test_config_json_completes);
+  g_test_add_func ("/weights/calibration-is-written-twice", test_calibration_is_written_twice);
+  g_test_add_func ("/weights/wrong-calibrations-are-refused", test_wrong_calibrations);
   g_test_add_func ("/weights/nonsense-in-metadata-is-refused", test_nonsense_is_refused);
   return g_test_run ();
 }
