@@ -61,7 +61,7 @@ static void
 put_labels (Answer *a, const DynoWantedOutput *wanted, const float *row)
 {
   const DynoWeightsInfo *info = a->signature->info;
-  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (row, info->n_outputs);
+  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (row, info);
   g_autoptr (GString) names = g_string_new (NULL);
 
   for (guint i = 0; i < chosen->len; i++)

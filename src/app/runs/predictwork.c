@@ -144,7 +144,7 @@ take_classes (DynoPredictedSample *sample, const DynoWeightsInfo *info, const fl
 static void
 take_labels (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares)
 {
-  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (shares, info->n_outputs);
+  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (shares, info);
   sample->is_labels = TRUE;
   take_outputs (sample, info, shares, (const guint32 *) (gpointer) chosen->data, chosen->len);
 }

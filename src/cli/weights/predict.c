@@ -56,7 +56,7 @@ choose_labels (const Printer *printer, const DynoPrediction *prediction)
   GArray *chosen;
 
   if (printer->top == 0)
-    return dyno_prediction_choose_labels (prediction->shares, printer->info->n_outputs);
+    return dyno_prediction_choose_labels (prediction->shares, printer->info);
   chosen = g_array_new (FALSE, FALSE, sizeof (guint32));
   g_array_append_vals (chosen, printer->ranked, printer->top);
   return chosen;

@@ -4,8 +4,6 @@
 #include "areas.h"
 #include <math.h>
 
-#define BINS 15
-
 /* --- from the probabilities ------------------------------------------------------------------- */
 
 static void
@@ -34,20 +32,37 @@ add_areas (const DynoScores *scores, DynoClassFigures *figures)
   figures->average_precision = n_classes ? figures->average_precision / n_classes : (double) NAN;
 }
 
-static void
-add_calibration (const DynoScores *scores, DynoClassFigures *figures)
+void
+dyno_calibration_bins_add (DynoCalibrationBins *bins, double probability, gboolean is_right)
 {
-  double off[BINS] = { 0 };
+  int bin = (int) ceil (CLAMP (probability, 0, 1) * DYNO_CALIBRATION_BINS) - 1;
+
+  bins->off[MAX (bin, 0)] += probability - is_right;
+  bins->n++;
+}
+
+double
+dyno_calibration_bins_get_error (const DynoCalibrationBins *bins)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < DYNO_CALIBRATION_BINS; i++)
+    sum += fabs (bins->off[i]);
+  return bins->n > 0 ? sum / (double) bins->n : 0;
+}
+
+static double
+get_calibration_error (const DynoScores *scores)
+{
+  DynoCalibrationBins bins = { 0 };
 
   for (guint i = 0; i < scores->samples->len; i++)
     {
       const DynoScored *one = &g_array_index (scores->samples, DynoScored, i);
-      int bin = (int) ceil (CLAMP ((double) one->share, 0, 1) * BINS) - 1;
 
-      off[MAX (bin, 0)] += (double) one->share - (one->predicted == one->truth);
+      dyno_calibration_bins_add (&bins, (double) one->share, one->predicted == one->truth);
     }
-  for (guint i = 0; i < BINS; i++)
-    figures->calibration_error += fabs (off[i]) / (double) scores->n_samples;
+  return dyno_calibration_bins_get_error (&bins);
 }
 
 void
@@ -55,7 +70,7 @@ dyno_class_figures_get (const DynoScores *scores, DynoClassFigures *figures)
 {
   *figures = (DynoClassFigures){ .roc_auc = (double) NAN, .average_precision = (double) NAN };
   dyno_class_counts_get_means (&scores->counts, &figures->means);
-  add_calibration (scores, figures);
+  figures->calibration_error = get_calibration_error (scores);
   if (scores->outputs && scores->n_samples > 0)
     add_areas (scores, figures);
 }

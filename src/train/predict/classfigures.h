@@ -17,6 +17,16 @@ typedef struct {
   double calibration_error;
 } DynoClassFigures;
 
+/* The expected calibration error of predictions, from the probability of each and whether it is
+ * right; 0 without one. */
+#define DYNO_CALIBRATION_BINS 15
+typedef struct {
+  double off[DYNO_CALIBRATION_BINS]; /* sums of the differences in each interval */
+  guint64 n;
+} DynoCalibrationBins;
+void dyno_calibration_bins_add (DynoCalibrationBins *bins, double probability, gboolean is_right);
+double dyno_calibration_bins_get_error (const DynoCalibrationBins *bins);
+
 /* Sorts the samples once for each class.  scores: must be of classes. */
 void dyno_class_figures_get (const DynoScores *scores, DynoClassFigures *figures);
 

@@ -17,6 +17,7 @@ void
 dyno_label_sums_clear (DynoLabelSums *sums)
 {
   dyno_class_counts_clear (&sums->counts);
+  g_clear_pointer (&sums->limits, g_free);
   g_clear_pointer (&sums->logits, g_array_unref);
   g_clear_pointer (&sums->truth, g_array_unref);
 }
@@ -40,7 +41,8 @@ dyno_label_sums_add (DynoLabelSums *sums, const float *logits, const float *trut
 
   for (guint32 i = 0; i < sums->n; i++)
     {
-      gboolean there = truth[i] > 0.5f, predicted = logits[i] >= 0;
+      gboolean there = truth[i] > 0.5f,
+               predicted = logits[i] >= (sums->limits ? sums->limits[i] : 0);
       double wrong = there ? -(double) logits[i] : (double) logits[i];
 
       if (isnan (truth[i]))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictions of several labels per sample and their truth, and the figures that follow from them,
  * as scikit-learn 1.2 defines them for multilabel targets: those of an evaluation and of a
- * validation by epoch.  A label is predicted where its probability is at least 1/2, that is its
- * logit at least 0.  A label whose truth is not known (NaN) is left out of everything.
+ * validation by epoch.  A label is predicted where its logit is at least its limit.  A label whose truth is not known (NaN) is left out of everything.
  *
  * Undefined figures are NaN: the areas of a label that all samples have, or none, or of which a
  * logit is NaN; the precision of a label that was never predicted, the recall of a label that no
@@ -14,7 +13,8 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint32 n; /* labels */
+  guint32 n;     /* labels */
+  float *limits; /* n; NULL, as after init: 0 for all, that is a probability of 1/2; owned */
   guint64 n_samples;
   double shares;   /* sum over the samples of the share of their known labels that are right */
   guint64 n_exact; /* samples of which all known labels are right */

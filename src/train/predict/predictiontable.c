@@ -28,17 +28,27 @@ add_number (GString *line, float value)
   dyno_csv_add_cell (line, g_ascii_formatd (text, sizeof text, "%.7g", (double) value));
 }
 
-GArray *
-dyno_prediction_choose_labels (const float *probabilities, guint32 n_labels)
+/* Orders labels by their probabilities, of equal ones the lower number first. */
+static int
+compare_labels (gconstpointer a, gconstpointer b, gpointer data)
 {
-  g_autofree guint32 *ranked = g_new (guint32, (gsize) n_labels + 1);
-  GArray *chosen = g_array_new (FALSE, FALSE, sizeof (guint32));
-  guint n = 0;
+  const float *probabilities = data;
+  guint32 i = *(const guint32 *) a, k = *(const guint32 *) b;
 
-  for (guint32 i = 0; i < n_labels; i++)
-    n += probabilities[i] >= 0.5f;
-  n = dyno_prediction_rank (probabilities, n_labels, n, ranked);
-  g_array_append_vals (chosen, ranked, n);
+  if (probabilities[i] != probabilities[k])
+    return probabilities[i] > probabilities[k] ? -1 : 1;
+  return i < k ? -1 : i > k;
+}
+
+GArray *
+dyno_prediction_choose_labels (const float *probabilities, const DynoWeightsInfo *info)
+{
+  GArray *chosen = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  for (guint32 i = 0; i < info->n_outputs; i++)
+    if (probabilities[i] >= (info->thresholds ? info->thresholds[i] : 0.5f))
+      g_array_append_val (chosen, i);
+  g_array_sort_with_data (chosen, compare_labels, (gpointer) probabilities);
   return chosen;
 }
 
@@ -97,7 +107,7 @@ append_classes (GString *line, const DynoWeightsInfo *info, guint top,
 static void
 append_labels (GString *line, const DynoWeightsInfo *info, const DynoPrediction *prediction)
 {
-  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (prediction->shares, info->n_outputs);
+  g_autoptr (GArray) chosen = dyno_prediction_choose_labels (prediction->shares, info);
   g_autoptr (GString) names = g_string_new (NULL);
 
   for (guint i = 0; i < chosen->len; i++)

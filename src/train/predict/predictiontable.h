@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 guint dyno_prediction_rank (const float *probabilities, guint32 n_classes, guint most,
                             guint32 *ranked);
 
-/* The labels with a probability of at least 1/2 (guint32), the most probable first. */
-GArray *dyno_prediction_choose_labels (const float *probabilities, guint32 n_labels);
+/* The labels whose probability is at least their threshold (guint32), the most probable first. */
+GArray *dyno_prediction_choose_labels (const float *probabilities, const DynoWeightsInfo *info);
 
 /* Appends a line with its line end.  top: number of classes in a line, 1 to n_outputs. */
 void dyno_prediction_table_append_head (GString *text, const DynoWeightsInfo *info, guint top);

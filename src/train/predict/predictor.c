@@ -580,10 +580,13 @@ dyno_predictor_take_row (DynoPredictor *p, guint build, guint slot, guint32 row)
   double most = -INFINITY, sum = 0;
 
   dyno_readback_get_outputs (p->readbacks[build], slot, row, p->logits);
-  for (guint32 i = 0; i < n; i++)
-    most = MAX (most, (double) p->logits[i]);
   if (p->info->is_values)
     return;
+  for (guint32 i = 0; i < n; i++)
+    {
+      p->logits[i] = (float) ((double) p->logits[i] / p->info->temperature);
+      most = MAX (most, (double) p->logits[i]);
+    }
   for (guint32 i = 0; i < n && p->info->is_labels; i++)
     p->shares[i] = (float) (1 / (1 + exp (-(double) p->logits[i])));
   if (p->info->is_labels)

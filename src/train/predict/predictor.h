@@ -58,7 +58,9 @@ void dyno_predictor_get_mask_size (DynoPredictor *predictor, guint32 *width, gui
 typedef struct {
   guint64 index;       /* index of the sample in the data set */
   const char *problem; /* why the sample could not be read; NULL: the other members are set */
-  const float *logits; /* n_outputs of the network; values are in the data's unit */
+  /* n_outputs: the network's logits over the temperature of the weights, or values in the data's
+   * unit */
+  const float *logits;
   /* n_outputs probabilities, of classes or of labels; NULL: the outputs are values or pixels */
   const float *shares;
   /* the class of each pixel, at the size of dyno_predictor_get_mask_size (logits is then NULL);

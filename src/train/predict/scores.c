@@ -62,6 +62,20 @@ dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *d
   return g_steal_pointer (&map);
 }
 
+/* The logits of the thresholds; NULL: 0 for all. */
+static float *
+get_limits (const DynoWeightsInfo *info)
+{
+  float *limits = info->thresholds ? g_new (float, info->n_outputs) : NULL;
+
+  for (guint32 i = 0; i < info->n_outputs && limits; i++)
+    {
+      double threshold = (double) info->thresholds[i];
+      limits[i] = (float) (log (threshold) - log1p (-threshold));
+    }
+  return limits;
+}
+
 DynoScores *
 dyno_scores_new (const DynoWeightsInfo *info, guint n_worst)
 {
@@ -78,7 +92,10 @@ dyno_scores_new (const DynoWeightsInfo *info, guint n_worst)
   if (info->is_values)
     dyno_value_sums_init (&scores->values, info->n_outputs);
   else if (info->is_labels)
-    dyno_label_sums_init (&scores->labels, info->n_outputs);
+    {
+      dyno_label_sums_init (&scores->labels, info->n_outputs);
+      scores->labels.limits = get_limits (info);
+    }
   else
     {
       scores->confusion = g_new0 (guint64, n * n);
