@@ -125,6 +125,7 @@ __dynoctl_option predict -l mask-size -x -a 'image network' -d 'Size of the mask
 __dynoctl_option evaluate -l part -x -a 'all training validation' -d 'Samples of this part'
 __dynoctl_option evaluate -l worst -x -d 'Worst samples to list'
 __dynoctl_option evaluate -l table -r -F -d 'Write truth, prediction and loss of each sample'
+__dynoctl_option evaluate -l calibrate -d 'Write temperature and thresholds to the weights'
 __dynoctl_option watch -l once -d 'Print the present state once, and end'
 __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 

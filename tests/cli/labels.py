@@ -131,6 +131,42 @@ class Labels(Case):
         self.assertEqual({len(line['labels']) for line in two}, {2})
         self.run_it('predict', '--run', 'run', '--data', 'data/images', '--top', '0', expect=2)
 
+    def test_calibrated_weights(self):
+        """evaluate, predict and another calibration use temperature and thresholds of the file; the run can be resumed."""
+        self.train('--epochs', '3', '--out', 'run')
+
+        def evaluate(*options):
+            return json.loads(self.run_it('evaluate', '--run', 'run', '--data', self.data, '--part', 'validation', '--json', *options).stdout)
+
+        for part in ((), ('--part', 'training')):
+            out = self.run_it('evaluate', '--run', 'run', '--data', self.data, '--calibrate', *part, expect=3)
+            self.assertIn('add --part validation', out.stderr.decode())
+        before, found = evaluate(), evaluate('--calibrate')
+        fitted = found.pop('calibration')
+        self.assertEqual({**found, 'seconds': 0}, {**before, 'seconds': 0})
+        after = evaluate()
+        self.assertLess(after['loss'], before['loss'])
+        for one, loss, f1 in (before, 'loss_before', 'f1_macro_before'), (after, 'loss', 'f1_macro'):
+            self.assertAlmostEqual(one['loss'], fitted[loss], delta=1e-6)
+            self.assertAlmostEqual(one['f1_macro'], fitted[f1], delta=1e-9)
+        self.assertEqual(after['mean_average_precision'], before['mean_average_precision'])
+        self.assertNotEqual(fitted['thresholds'], [0.5] * len(LABELS))
+        again = evaluate('--calibrate')['calibration']
+        self.assertAlmostEqual(again['temperature'] / fitted['temperature'], 1, delta=1e-4)
+        self.assertEqual([round(one, 3) for one in again['thresholds']], [round(one, 3) for one in fitted['thresholds']])
+
+        out = self.run_it('predict', '--run', 'run', '--data', 'data/images', '--csv').stdout.decode().splitlines()
+        chosen = 0
+        for row in csv.DictReader(out):
+            above = [label for label, threshold in zip(LABELS, again['thresholds']) if float(row[label]) >= threshold]
+            self.assertEqual(sorted(row['labels'].split('|')) if above else [''], sorted(above) or [''])
+            chosen += above != [label for label in LABELS if float(row[label]) >= 0.5]
+        self.assertGreater(chosen, 0)
+        self.run_it('save', '--run', 'run', '--to', 'onnx')
+        with open(self.path('run/model.onnx'), 'rb') as file:
+            self.assertIn(b'output.temperature', file.read())
+        self.run_it('train', '--resume', 'run', '--epochs', '4')
+
     def test_settings(self):
         """Weights, smoothing and mixed batches train; balancing by sampling is refused."""
         plain = self.epochs(self.train('--epochs', '1', '--no-out'))[-1]['train_loss']

@@ -54,6 +54,28 @@ class Predict(Case):
         text = self.run_it('save', '--run', 'run', '--to', 'int8', '--force', '--data', 'X.npy').stdout.decode()
         self.assertRegex(text, rf"label accuracy +{100 * whole['label_accuracy']:.2f} %")
 
+    def test_calibrated_classes(self):
+        """The probabilities change, and the classes do not."""
+        self.write('X.npy', npy((200, 4), [math.sin(i * i) + i // 4 % 2 for i in range(800)]))
+        self.write('y.npy', npy((200,), [i % 2 if i % 3 else i // 3 % 2 for i in range(200)], 'i8'))
+        self.run_it('train', '--data', 'X.npy', *SMALL, '--epochs', '3', '--set', 'data.val_split=0.5', '--out', 'run')
+        arguments = 'evaluate', '--run', 'run', '--data', 'X.npy', '--part', 'validation'
+        before, = self.lines(*arguments, '--json')
+        found, = self.lines(*arguments, '--json', '--calibrate')
+        after, = self.lines(*arguments, '--json')
+        fitted = found['calibration']
+        self.assertEqual(fitted['file'], 'run/weights.safetensors')
+        self.assertEqual(after['accuracy'], before['accuracy'])
+        self.assertEqual(after['roc_auc'], before['roc_auc'])
+        self.assertLess(after['loss'], before['loss'])
+        for one, loss, off in (before, 'loss_before', 'calibration_error_before'), (after, 'loss', 'calibration_error'):
+            self.assertAlmostEqual(one['loss'], fitted[loss], delta=1e-6)
+            self.assertAlmostEqual(one['calibration_error'], fitted[off], delta=1e-6)
+        text = self.run_it(*arguments, '--calibrate', '--worst', '0').stdout.decode()
+        self.assertRegex(text, r'calibrated, run/weights.safetensors: temperature \d+\.\d{3}, loss ')
+        tensors = self.tensors('run/weights.safetensors')[0]
+        self.assertAlmostEqual(float(tensors['output.temperature']), fitted['temperature'], delta=1e-4)
+
     def tensors(self, name):
         """Returns the metadata and the tensors, each as header and bytes."""
         with open(self.path(name), 'rb') as file:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl evaluate: measures trained weights on labelled data. */
-#include "classfigures.h"
+#include "evaluated.h"
 #include "file.h"
 #include "masks.h"
 #include "measure.h"
@@ -9,400 +9,120 @@
 #include "runpart.h"
 #include "scorestable.h"
 #include "signals.h"
-#include "text.h"
-#include <math.h>
-
-#define MOST_SHOWN 20 /* most classes of a confusion matrix in text */
+#include <string.h>
 
 typedef struct {
-  DynoDataset *dataset;
-  const DynoWeightsInfo *info;
-  DynoScores *scores;
-  const char *part;
-  DynoClassFigures figures; /* of classes */
-  DynoLabelFigures labels;  /* of labels */
-} Evaluation;
-
-/* --- output ----------------------------------------------------------------------------------- */
+  gint64 n_worst;
+  char *targets, *part, *table;
+  gboolean calibrate;
+} Options;
 
 static void
-print_worst_json (DynoJson *json, const Evaluation *e)
+options_clear (Options *own)
 {
-  dyno_json_begin_array (json, "worst");
-  for (guint i = 0; i < e->scores->worst->len; i++)
-    {
-      const DynoScored *one = &g_array_index (e->scores->worst, DynoScored, i);
-      g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index);
-      dyno_json_begin_object (json, NULL);
-      dyno_json_string (json, "sample", sample);
-      dyno_json_uint (json, "index", one->index);
-      dyno_json_double (json, "loss", one->loss);
-      if (e->info->is_labels)
-        dyno_json_uint (json, "wrong_labels", one->n_wrong);
-      else if (!e->info->is_values)
-        {
-          g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
-                          *predicted = dyno_weights_info_name_class (e->info, one->predicted);
-          dyno_json_string (json, "truth", truth);
-          dyno_json_string (json, "predicted", predicted);
-          dyno_json_double (json, "probability", (double) one->share);
-        }
-      dyno_json_end_object (json);
-    }
-  dyno_json_end_array (json);
+  g_free (own->targets);
+  g_free (own->part);
+  g_free (own->table);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
 static void
-print_figures_json (DynoJson *json, const DynoClassFigures *figures)
+evaluated_clear (DynoEvaluated *e)
 {
-  dyno_json_double (json, "balanced_accuracy", figures->means.balanced_accuracy);
-  dyno_json_double (json, "precision_macro", figures->means.precision);
-  dyno_json_double (json, "recall_macro", figures->means.recall);
-  dyno_json_double (json, "f1_macro", figures->means.f1);
-  dyno_json_double (json, "f1_weighted", figures->means.weighted_f1);
-  dyno_json_double (json, "roc_auc", figures->roc_auc);
-  dyno_json_double (json, "average_precision", figures->average_precision);
-  dyno_json_double (json, "calibration_error", figures->calibration_error);
+  dyno_scores_free (e->scores);
+  dyno_dataset_unref (e->dataset);
+  g_free (e->fitted.thresholds);
 }
-
-static void
-print_classes_json (DynoJson *json, const Evaluation *e)
-{
-  const DynoScores *s = e->scores;
-  guint32 n = s->n_outputs;
-
-  dyno_json_double (json, "accuracy", (double) s->n_correct / (double) s->n_samples);
-  if (n > 5)
-    dyno_json_double (json, "accuracy_top5", (double) s->n_correct_5 / (double) s->n_samples);
-  print_figures_json (json, &e->figures);
-  dyno_json_begin_array (json, "classes");
-  for (guint32 i = 0; i < n; i++)
-    {
-      g_autofree char *name = dyno_weights_info_name_class (e->info, i);
-      dyno_json_begin_object (json, NULL);
-      dyno_json_string (json, "class", name);
-      dyno_json_uint (json, "samples", dyno_scores_get_support (s, i));
-      dyno_json_double (json, "precision", dyno_scores_get_precision (s, i));
-      dyno_json_double (json, "recall", dyno_scores_get_recall (s, i));
-      dyno_json_double (json, "f1", dyno_scores_get_f1 (s, i));
-      dyno_json_end_object (json);
-    }
-  dyno_json_end_array (json);
-  dyno_json_begin_array (json, "confusion"); /* a row per true class */
-  for (guint32 i = 0; i < n; i++)
-    {
-      dyno_json_begin_array (json, NULL);
-      for (guint32 k = 0; k < n; k++)
-        dyno_json_uint (json, NULL, s->confusion[(gsize) i * n + k]);
-      dyno_json_end_array (json);
-    }
-  dyno_json_end_array (json);
-}
-
-static void
-print_labels_json (DynoJson *json, const Evaluation *e)
-{
-  const DynoScores *s = e->scores;
-  const DynoLabelFigures *f = &e->labels;
-  const struct {
-    const char *name;
-    double value;
-  } all[] = { { "mean_average_precision", f->mean_average_precision },
-              { "roc_auc", f->roc_auc },
-              { "f1_micro", f->f1_micro },
-              { "precision_micro", f->precision_micro },
-              { "recall_micro", f->recall_micro },
-              { "f1_macro", f->f1_macro },
-              { "precision_macro", f->precision_macro },
-              { "recall_macro", f->recall_macro },
-              { "label_accuracy", f->label_accuracy },
-              { "exact_match", f->exact_match } };
-
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    dyno_json_double (json, all[i].name, all[i].value);
-  dyno_json_begin_array (json, "labels");
-  for (guint32 i = 0; i < s->n_outputs; i++)
-    {
-      g_autofree char *name = dyno_weights_info_name_class (e->info, i);
-      double roc_auc = (double) NAN, average_precision = (double) NAN;
-
-      dyno_label_sums_get_areas (&s->labels, i, &roc_auc, &average_precision);
-      dyno_json_begin_object (json, NULL);
-      dyno_json_string (json, "label", name);
-      dyno_json_uint (json, "samples", s->labels.counts.there[i]);
-      dyno_json_double (json, "precision", dyno_class_counts_get_precision (&s->labels.counts, i));
-      dyno_json_double (json, "recall", dyno_class_counts_get_recall (&s->labels.counts, i));
-      dyno_json_double (json, "f1", dyno_class_counts_get_f1 (&s->labels.counts, i));
-      dyno_json_double (json, "average_precision", average_precision);
-      dyno_json_double (json, "roc_auc", roc_auc);
-      dyno_json_end_object (json);
-    }
-  dyno_json_end_array (json);
-}
-
-static void
-print_values_json (DynoJson *json, const Evaluation *e)
-{
-  const DynoScores *s = e->scores;
-
-  dyno_json_double (json, "rms_error", dyno_value_sums_get_whole_rms_error (&s->values));
-  dyno_json_double (json, "r2", dyno_value_sums_get_whole_r2 (&s->values));
-  dyno_json_begin_array (json, "values");
-  for (guint32 i = 0; i < s->n_outputs; i++)
-    {
-      dyno_json_begin_object (json, NULL);
-      dyno_json_string (json, "name", e->info->target_names ? e->info->target_names[i] : NULL);
-      dyno_json_string (json, "unit", e->info->target_units ? e->info->target_units[i] : NULL);
-      dyno_json_double (json, "mean_absolute_error", s->values.absolute[i] / (double) s->n_samples);
-      dyno_json_double (json, "rms_error", dyno_value_sums_get_rms_error (&s->values, i));
-      dyno_json_double (json, "r2", dyno_scores_get_r2 (s, i));
-      dyno_json_end_object (json);
-    }
-  dyno_json_end_array (json);
-}
-
-static void
-print_json (const Evaluation *e, double seconds)
-{
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "evaluation");
-  dyno_json_string (&json, "model", e->info->model);
-  dyno_json_string (&json, "data", dyno_dataset_get_info (e->dataset)->location);
-  dyno_json_string (&json, "part", e->part);
-  dyno_json_uint (&json, "samples", e->scores->n_samples);
-  dyno_json_uint (&json, "unreadable", e->scores->n_unreadable);
-  dyno_json_double (&json, "seconds", seconds);
-  dyno_json_double (&json, "loss", dyno_scores_get_loss (e->scores));
-  if (e->info->is_values)
-    print_values_json (&json, e);
-  else if (e->info->is_labels)
-    print_labels_json (&json, e);
-  else
-    print_classes_json (&json, e);
-  print_worst_json (&json, e);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
-
-static char *
-percent (double share)
-{
-  return isnan (share) ? g_strdup ("-") : g_strdup_printf ("%.1f %%", 100 * share);
-}
-
-static void
-print_confusion (const Evaluation *e)
-{
-  const DynoScores *s = e->scores;
-  guint32 n = s->n_outputs;
-
-  dyno_out_line ("%s", "");
-  if (n > MOST_SHOWN)
-    {
-      dyno_out_line ("confusion matrix: %u classes; --json has it", n);
-      return;
-    }
-  dyno_out_line ("confusion matrix: a row per true class, a column per predicted one");
-  for (guint32 i = 0; i < n; i++)
-    {
-      g_autoptr (GString) line = g_string_new (NULL);
-      g_autofree char *name = dyno_weights_info_name_class (e->info, i);
-      for (guint32 k = 0; k < n; k++)
-        g_string_append_printf (line, "%7" G_GUINT64_FORMAT, s->confusion[(gsize) i * n + k]);
-      dyno_out_line ("%s  %s", line->str, name);
-    }
-}
-
-/* Shares that are undefined or unknown are omitted. */
-static void
-print_figures (const DynoClassFigures *figures)
-{
-  const struct {
-    const char *name;
-    double share;
-  } all[] = { { "balanced accuracy", figures->means.balanced_accuracy },
-              { "macro F1", figures->means.f1 },
-              { "weighted F1", figures->means.weighted_f1 },
-              { "ROC AUC", figures->roc_auc },
-              { "average precision", figures->average_precision },
-              { "calibration error", figures->calibration_error } };
-  g_autoptr (GString) line = g_string_new (NULL);
-
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    if (!isnan (all[i].share))
-      g_string_append_printf (line, "%s%s %.4f", line->len ? ", " : "", all[i].name, all[i].share);
-  dyno_out_line ("%s", line->str);
-}
-
-static void
-print_classes (const Evaluation *e)
-{
-  const DynoScores *s = e->scores;
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("class", "samples", "precision", "recall", "f1", NULL);
-  g_autofree char *accuracy = percent ((double) s->n_correct / (double) s->n_samples),
-                  *top = percent ((double) s->n_correct_5 / (double) s->n_samples);
-
-  if (s->n_outputs > 5)
-    dyno_out_line ("accuracy %s, among the first five %s, loss %.4f", accuracy, top,
-                   dyno_scores_get_loss (s));
-  else
-    dyno_out_line ("accuracy %s, loss %.4f", accuracy, dyno_scores_get_loss (s));
-  print_figures (&e->figures);
-  dyno_out_line ("%s", "");
-  for (guint32 i = 0; i < s->n_outputs; i++)
-    {
-      dyno_table_add (table, dyno_weights_info_name_class (e->info, i),
-                      g_strdup_printf ("%" G_GUINT64_FORMAT, dyno_scores_get_support (s, i)),
-                      percent (dyno_scores_get_precision (s, i)),
-                      percent (dyno_scores_get_recall (s, i)), percent (dyno_scores_get_f1 (s, i)),
-                      NULL);
-    }
-  dyno_table_print (table);
-  print_confusion (e);
-}
-
-static char *
-number (double share)
-{
-  return isnan (share) ? g_strdup ("-") : g_strdup_printf ("%.4f", share);
-}
-
-static void
-print_labels (const Evaluation *e)
-{
-  const DynoLabelSums *sums = &e->scores->labels;
-  const DynoLabelFigures *f = &e->labels;
-  g_autoptr (DynoTable) table = dyno_table_new ("label", "samples", "precision", "recall", "f1",
-                                                "average precision", "ROC AUC", NULL);
-  g_autofree char *map = number (f->mean_average_precision), *micro = number (f->f1_micro),
-                  *macro = number (f->f1_macro), *right = percent (f->label_accuracy),
-                  *exact = percent (f->exact_match), *area = number (f->roc_auc);
-
-  dyno_out_line ("mean average precision %s, micro F1 %s, macro F1 %s, ROC AUC %s", map, micro,
-                 macro, area);
-  dyno_out_line ("label accuracy %s, all labels right in %s of the samples; loss %.4f", right,
-                 exact, dyno_scores_get_loss (e->scores));
-  dyno_out_line ("%s", "");
-  for (guint32 i = 0; i < sums->n; i++)
-    {
-      double roc_auc = (double) NAN, average_precision = (double) NAN;
-
-      dyno_label_sums_get_areas (sums, i, &roc_auc, &average_precision);
-      dyno_table_add (table, dyno_weights_info_name_class (e->info, i),
-                      g_strdup_printf ("%" G_GUINT64_FORMAT, sums->counts.there[i]),
-                      percent (dyno_class_counts_get_precision (&sums->counts, i)),
-                      percent (dyno_class_counts_get_recall (&sums->counts, i)),
-                      percent (dyno_class_counts_get_f1 (&sums->counts, i)),
-                      number (average_precision), number (roc_auc), NULL);
-    }
-  dyno_table_print (table);
-}
-
-static void
-print_values (const Evaluation *e)
-{
-  const DynoScores *s = e->scores;
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("value", "mean absolute error", "rms error", "r2", NULL);
-
-  for (guint32 i = 0; i < s->n_outputs; i++)
-    dyno_table_add (table, dyno_weights_info_name_value (e->info, i),
-                    g_strdup_printf ("%.6g", s->values.absolute[i] / (double) s->n_samples),
-                    g_strdup_printf ("%.6g", dyno_value_sums_get_rms_error (&s->values, i)),
-                    g_strdup_printf ("%.4f", dyno_scores_get_r2 (s, i)), NULL);
-  dyno_table_print (table);
-}
-
-static void
-print_text (const Evaluation *e, double seconds)
-{
-  g_autofree char *time = dyno_text_duration (seconds),
-                  *rate = dyno_text_rate ((double) e->scores->n_samples / MAX (seconds, 1e-9));
-
-  dyno_out_line ("%s on %s: %" G_GUINT64_FORMAT " %s in %s, %s samples/s; %" G_GUINT64_FORMAT
-                 " could not be read",
-                 e->info->model, dyno_dataset_get_info (e->dataset)->name, e->scores->n_samples,
-                 dyno_plural (e->scores->n_samples, "sample", "samples"), time, rate,
-                 e->scores->n_unreadable);
-  if (e->scores->n_samples == 0)
-    return;
-  if (e->info->is_values)
-    print_values (e);
-  else if (e->info->is_labels)
-    print_labels (e);
-  else
-    print_classes (e);
-  if (e->scores->worst->len > 0)
-    dyno_out_line ("%s", "");
-  for (guint i = 0; i < e->scores->worst->len; i++)
-    {
-      const DynoScored *one = &g_array_index (e->scores->worst, DynoScored, i);
-      g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index);
-
-      if (e->info->is_values)
-        {
-          dyno_out_line ("worst: %s, squared error %.4g", sample, one->loss);
-          continue;
-        }
-      if (e->info->is_labels)
-        {
-          dyno_out_line ("worst: %s, %u of %u %s wrong (loss %.3f)", sample, one->n_wrong,
-                         one->n_known, dyno_plural (one->n_known, "label", "labels"), one->loss);
-          continue;
-        }
-      g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
-                      *predicted = dyno_weights_info_name_class (e->info, one->predicted);
-      dyno_out_line ("worst: %s is %s, taken for %s with %.1f %% (loss %.3f)", sample, truth,
-                     predicted, 100 * (double) one->share, one->loss);
-    }
-}
-
-/* --- the verb --------------------------------------------------------------------------------- */
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoEvaluated, evaluated_clear)
 
 static gboolean
-evaluate_masks (DynoPredictor *predictor, const Evaluation *e, const GArray *indices,
-                gint64 n_worst, const char *table, gboolean json, GError **error)
+evaluate_masks (DynoPredictor *predictor, const DynoEvaluated *e, const GArray *indices,
+                const Options *own, gboolean json, GError **error)
 {
   gint64 began_us = g_get_monotonic_time ();
   g_autoptr (DynoMaskScores) scores =
-      dyno_mask_scores_measure (predictor, e->dataset, indices, (guint) n_worst, NULL,
+      dyno_mask_scores_measure (predictor, e->dataset, indices, (guint) own->n_worst, NULL,
                                 dyno_signals_get_cancellable (), error);
 
   if (!scores)
     return FALSE;
   dyno_mask_scores_print (scores, e->info, e->dataset, e->part,
                           (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC, json);
-  return !table || dyno_mask_scores_write_table (scores, e->info, e->dataset, table, error);
+  return !own->table
+         || dyno_mask_scores_write_table (scores, e->info, e->dataset, own->table, error);
+}
+
+/* --- calibration ------------------------------------------------------------------------------ */
+
+/* Weights are right more often on samples that trained them. */
+static gboolean
+check_part (const char *run, const DynoEvaluated *e, GError **error)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
+  gboolean all = strcmp (e->part, "all") == 0;
+
+  if (strcmp (e->part, "validation") == 0 || (all && !dyno_run_part_has_trained (run, data)))
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+               "--calibrate: samples of “%s” trained the weights, which are right on them more "
+               "often than on others: add --part validation",
+               data->name);
+  return FALSE;
 }
 
 static gboolean
-evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e, const char *part,
-          gint64 n_worst, const char *table, GError **error)
+check_outputs (const DynoWeightsInfo *info, GError **error)
+{
+  if (!info->of_pixels && !info->is_values)
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+               "--calibrate: %s predicts neither classes nor labels of samples, so there are no "
+               "probabilities to calibrate",
+               info->model);
+  return FALSE;
+}
+
+/* Calibrates the weights file on the samples of the scores. */
+static gboolean
+calibrate (DynoEvaluated *e, GError **error)
+{
+  const DynoWeightsInfo *info = e->info;
+
+  e->fitted = (DynoWeightsInfo){ .n_outputs = info->n_outputs, .temperature = info->temperature };
+  if (info->thresholds)
+    e->fitted.thresholds = g_memdup2 (info->thresholds, info->n_outputs * sizeof *info->thresholds);
+  e->is_calibrated = dyno_calibrate (e->scores, &e->fitted, &e->calibration, error)
+                     && dyno_weights_info_write_calibration (&e->fitted, e->weights, error);
+  return e->is_calibrated;
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static gboolean
+evaluate (const char *command, const DynoPredictOptions *options, const Options *own,
+          DynoEvaluated *e, GError **error)
 {
   g_autoptr (DynoPredictor) predictor = NULL;
   g_autoptr (GArray) indices = NULL;
   gint64 began_us;
   double seconds;
 
-  if ((table && !dyno_file_test_writable (table, error))
-      || !dyno_run_part_choose (command, options->run, e->dataset, part, &indices, error))
+  if ((own->table && !dyno_file_test_writable (own->table, error))
+      || (own->calibrate && !check_part (options->run, e, error))
+      || !dyno_run_part_choose (command, options->run, e->dataset, e->part, &indices, error))
     return FALSE;
   predictor = dyno_predict_options_open (options, command, e->dataset, error);
   if (!predictor)
     return FALSE;
   e->info = dyno_predictor_get_info (predictor);
-  e->part = part;
+  if (own->calibrate && !check_outputs (e->info, error))
+    return FALSE;
   if (e->info->of_pixels)
-    return evaluate_masks (predictor, e, indices, n_worst, table, options->json, error);
+    return evaluate_masks (predictor, e, indices, own, options->json, error);
   began_us = g_get_monotonic_time ();
-  e->scores = dyno_scores_measure (predictor, e->dataset, indices, (guint) n_worst, NULL,
+  e->scores = dyno_scores_measure (predictor, e->dataset, indices, (guint) own->n_worst, NULL,
                                    dyno_signals_get_cancellable (), error);
-  if (!e->scores)
+  if (!e->scores || (own->calibrate && !calibrate (e, error)))
     return FALSE;
   seconds = (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC;
   if (e->scores->is_labels)
@@ -410,57 +130,59 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
   else if (!e->scores->is_values)
     dyno_class_figures_get (e->scores, &e->figures);
   if (options->json)
-    print_json (e, seconds);
+    dyno_evaluated_print_json (e, seconds);
   else
-    print_text (e, seconds);
-  return !table || dyno_scores_write_table (e->scores, e->info, e->dataset, table, error);
+    dyno_evaluated_print (e, seconds);
+  return !own->table || dyno_scores_write_table (e->scores, e->info, e->dataset, own->table, error);
 }
 
 int
 dyno_verb_evaluate (int argc, char **argv)
 {
   g_auto (DynoPredictOptions) options = { 0 };
+  g_auto (Options) own = { .n_worst = 10 };
+  g_auto (DynoEvaluated) e = { 0 };
   g_autofree GOptionEntry *entries = NULL;
   g_autoptr (GError) error = NULL;
-  g_autofree char *targets = NULL, *part = NULL, *table = NULL;
   DynoDatasetParams params = { .one_class = TRUE };
-  Evaluation e = { 0 };
-  gint64 n_worst = 10;
   int code;
-  const GOptionEntry own[] = {
-    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
+  const GOptionEntry own_entries[] = {
+    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &own.targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
-    { "part", 0, 0, G_OPTION_ARG_FILENAME, &part,
+    { "part", 0, 0, G_OPTION_ARG_FILENAME, &own.part,
       "all (default), training or validation: the data set's own, or as the run divided it",
       "PART" },
-    { "worst", 0, 0, G_OPTION_ARG_INT64, &n_worst, "Worst samples to list (default 10)", "N" },
-    { "table", 0, 0, G_OPTION_ARG_FILENAME, &table,
+    { "worst", 0, 0, G_OPTION_ARG_INT64, &own.n_worst, "Worst samples to list (default 10)", "N" },
+    { "table", 0, 0, G_OPTION_ARG_FILENAME, &own.table,
       "Write truth, prediction and loss of each sample to this CSV file", "FILE" },
+    { "calibrate", 0, 0, G_OPTION_ARG_NONE, &own.calibrate,
+      "Write the temperature, and thresholds of labels, that fit these samples to the weights",
+      NULL },
     { NULL },
   };
 
   dyno_predict_options_init (&options);
-  entries = dyno_predict_options_entries (&options, own);
+  entries = dyno_predict_options_entries (&options, own_entries);
   if (!dyno_predict_options_parse (&options, argc, argv, "--run DIR --data DATA",
                                    "Measures trained weights on data whose truth is known.",
                                    entries, &code))
     return code;
   if (options.data[1])
     return dyno_cli_usage (argv[0], "more than one DATA; its labels come from one data set");
-  if (n_worst < 0 || n_worst > 100000)
+  if (own.n_worst < 0 || own.n_worst > 100000)
     return dyno_cli_usage (argv[0], "--worst %" G_GINT64_FORMAT ": it is from 0 to 100000",
-                           n_worst);
+                           own.n_worst);
   if (options.run)
     dyno_run_part_get_params (options.run, &params);
-  params.targets = targets;
+  params.targets = own.targets;
+  e.weights = options.weights;
+  e.part = own.part ? own.part : "all";
   dyno_signals_catch ();
   e.dataset = dyno_predictor_open_labelled (options.weights, options.data[0], &params,
                                             dyno_signals_get_cancellable (), &error);
-  if (!e.dataset || !evaluate (argv[0], &options, &e, part ? part : "all", n_worst, table, &error))
-    code = error->domain == G_OPTION_ERROR && !options.json
-               ? dyno_cli_usage (argv[0], "%s", error->message)
-               : dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
-  dyno_scores_free (e.scores);
-  dyno_dataset_unref (e.dataset);
-  return code;
+  if (e.dataset && evaluate (argv[0], &options, &own, &e, &error))
+    return code;
+  return error->domain == G_OPTION_ERROR && !options.json
+             ? dyno_cli_usage (argv[0], "%s", error->message)
+             : dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
 }

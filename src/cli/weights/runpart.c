@@ -107,30 +107,22 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
   return TRUE;
 }
 
-/* Warns about samples that were used for training: they make the weights look better than they
- * are. */
-static void
-print_trained (const char *command, const char *run, const DynoDatasetInfo *data)
+gboolean
+dyno_run_part_has_trained (const char *run, const DynoDatasetInfo *data)
 {
   g_autoptr (DynoJob) job = read_job (run);
   g_autofree char *theirs = NULL, *own = NULL;
-  gboolean same = FALSE;
   DynoRunFacts facts;
 
   if (!run)
-    return;
-  if (dyno_run_facts_read (run, &facts))
-    same = facts.fingerprint == data->content_hash;
-  if (job && job->data && !same)
-    {
-      theirs = g_canonicalize_filename (job->data, NULL);
-      own = g_canonicalize_filename (data->location, NULL);
-      same = strcmp (theirs, own) == 0;
-    }
-  if (same)
-    dyno_error_line ("%s: note: samples that trained the run may be among these; --part "
-                     "validation takes the others alone",
-                     command);
+    return FALSE;
+  if (dyno_run_facts_read (run, &facts) && facts.fingerprint == data->content_hash)
+    return TRUE;
+  if (!job || !job->data)
+    return FALSE;
+  theirs = g_canonicalize_filename (job->data, NULL);
+  own = g_canonicalize_filename (data->location, NULL);
+  return strcmp (theirs, own) == 0;
 }
 
 gboolean
@@ -144,7 +136,10 @@ dyno_run_part_choose (const char *command, const char *run, DynoDataset *dataset
   *indices = NULL;
   if (strcmp (part, "all") == 0)
     {
-      print_trained (command, run, data);
+      if (dyno_run_part_has_trained (run, data))
+        dyno_error_line ("%s: note: samples that trained the run may be among these; --part "
+                         "validation takes the others alone",
+                         command);
       return TRUE;
     }
   if (!training && strcmp (part, "validation") != 0)

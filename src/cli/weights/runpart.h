@@ -10,6 +10,10 @@ G_BEGIN_DECLS
  * are unchanged where the settings of the run cannot be read. */
 void dyno_run_part_get_params (const char *run, DynoDatasetParams *params);
 
+/* Whether samples of the data set have trained the run: by its hash, or by its path; run: may be
+ * NULL. */
+gboolean dyno_run_part_has_trained (const char *run, const DynoDatasetInfo *data);
+
 /* The samples of the part "training" (or "train") or "validation": of the data set's own division,
  * else of the division by the seed and fraction of the run, whose folder may be NULL.  For "all",
  * *indices is NULL, and samples that may have been used for training are reported on standard
