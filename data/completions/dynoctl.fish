@@ -96,6 +96,7 @@ __dynoctl_option 'predict evaluate' -s d -l data -r -F -a '(__dynoctl_data)' -d 
 __dynoctl_option 'predict evaluate' -s b -l batch -x -d 'Samples at once'
 __dynoctl_option 'predict evaluate' -l image-size -x -d 'Height and width of images'
 __dynoctl_option 'predict evaluate' -l amp -d 'Compute in fp16'
+__dynoctl_option 'predict evaluate' -l mirror -d 'Average with the mirror image'
 __dynoctl_option 'predict evaluate' -l workers -x -d 'Threads that decode'
 __dynoctl_option serve -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run, or NAME=RUN'
 __dynoctl_option serve -s l -l listen -x -d 'Address and port'

@@ -76,6 +76,67 @@ class Predict(Case):
         tensors = self.tensors('run/weights.safetensors')[0]
         self.assertAlmostEqual(float(tensors['output.temperature']), fitted['temperature'], delta=1e-4)
 
+    def test_mirror_images(self):
+        """Probabilities and values are the means of those of the images and of the same images written mirrored; pairs
+        lie in different batches, and an image that cannot be read is listed once."""
+        n, height, width, channels = 20, 16, 19, 3
+        images = [[[[(31 * i + y * y * 7 + x * x * (i % 5 + 3) + 50 * c) % 256 for c in range(channels)] for x in range(width)] for y in range(height)]
+                  for i in range(n)]
+        targets = {'classes': ((n,), [i % 3 for i in range(n)], 'i8'),
+                   'labels': ((n, 3), [i * i % 5 % 2 for i in range(3 * n)], 'i8'),
+                   'values': ((n, 2), [math.sin(i) for i in range(2 * n)], 'f4')}
+
+        def put(name, reverse, kind):
+            rows = [value for image in images for row in image for pixel in (row[::-1] if reverse else row) for value in pixel]
+            self.write(name, npy((n, height, width, channels), rows, kind))
+
+        for task, (shape, y, kind) in targets.items():
+            put('X.npy', False, 'f4' if task == 'values' else 'u1')
+            put('mirrored.npy', True, 'f4' if task == 'values' else 'u1')
+            self.write('y.npy', npy(shape, y, kind))
+            self.run_it('train', '--data', 'X.npy', *CONVNET, '--steps', '2', '--set', 'data.val_split=0.4', '--set', f'data.task={task}', '--out', task)
+            top = () if task == 'values' else ('--top', '3')
+
+            def predict(data, *options):
+                found = []
+                for line in self.lines('predict', '--run', task, '--data', data, '--json', '--batch', '7', *top, *options):
+                    if line['event'] == 'prediction':
+                        found.append({str(one.get('id', one.get('name'))): one.get('probability', one.get('value')) for one in line[task]})
+                return found
+
+            plain, mirrored, both = predict('X.npy'), predict('mirrored.npy'), predict('X.npy', '--mirror')
+            self.assertEqual(len(both), n)
+            self.assertNotEqual(plain, mirrored)
+            for a, b, c in zip(plain, mirrored, both):
+                self.assertEqual(set(a), set(c))
+                for key in c:
+                    self.assertAlmostEqual(c[key], (a[key] + b[key]) / 2, delta=2e-6)
+            one, = self.lines('evaluate', '--run', task, '--data', 'X.npy', '--mirror', '--json', '--batch', '7')
+            two, = self.lines('evaluate', '--run', task, '--data', 'X.npy', '--mirror', '--json', '--batch', '16')
+            self.assertAlmostEqual(one['loss'], two['loss'], delta=1e-6)
+            if task == 'classes':
+                self.assertAlmostEqual(one['loss'], -sum(math.log(both[i][str(i % 3)]) for i in range(n)) / n, delta=1e-5)
+                self.run_it('evaluate', '--run', task, '--data', 'X.npy', '--mirror', '--part', 'validation', '--table', 'part.csv')
+                with open(self.path('part.csv'), newline='') as file:
+                    rows = list(csv.DictReader(file))
+                self.assertTrue(0 < len(rows) < n)
+                for row in rows:
+                    at = int(row['index'])
+                    self.assertAlmostEqual(float(row['loss']), -math.log(both[at][str(at % 3)]), delta=1e-5)
+        for i in range(5):
+            self.write(f'new/{i}.png', png(8, 40 * i, cut=20 * (i == 2)))
+        self.run_it('train', '--data', TINY, *CONVNET, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
+        lines = self.lines('predict', '--run', 'run', '--data', 'new', '--mirror', '--batch', '3', '--json')
+        self.assertEqual([line['event'] for line in lines], ['prediction', 'prediction', 'unreadable', 'prediction', 'prediction', 'done'])
+        self.assertEqual((lines[-1]['samples'], lines[-1]['unreadable']), (5, 1))
+        self.write('steps.npy', npy((6, 4), [math.sin(i) for i in range(24)]))
+        self.write('y.npy', npy((6,), [i % 2 for i in range(6)], 'i8'))
+        self.run_it('train', '--data', 'steps.npy', *SMALL, '--set', 'data.val_split=0', '--steps', '1', '--out', 'flat')
+        out = self.run_it('predict', '--run', 'flat', '--data', 'steps.npy', '--mirror', expect=3)
+        self.assertIn('has no mirror images', out.stderr.decode())
+        out = self.run_it('evaluate', '--run', 'flat', '--data', 'steps.npy', '--mirror', '--calibrate', expect=2)
+        self.assertIn('without the mirror image', out.stderr.decode())
+
     def tensors(self, name):
         """Returns the metadata and the tensors, each as header and bytes."""
         with open(self.path(name), 'rb') as file:

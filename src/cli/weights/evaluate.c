@@ -169,6 +169,9 @@ dyno_verb_evaluate (int argc, char **argv)
     return code;
   if (options.data[1])
     return dyno_cli_usage (argv[0], "more than one DATA; its labels come from one data set");
+  if (own.calibrate && options.mirror)
+    return dyno_cli_usage (argv[0], "--calibrate and --mirror: a calibration is for predictions "
+                                    "without the mirror image");
   if (own.n_worst < 0 || own.n_worst > 100000)
     return dyno_cli_usage (argv[0], "--worst %" G_GINT64_FORMAT ": it is from 0 to 100000",
                            own.n_worst);

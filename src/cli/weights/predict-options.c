@@ -40,6 +40,8 @@ dyno_predict_options_entries (DynoPredictOptions *o, const GOptionEntry *own)
     { "image-size", 0, 0, G_OPTION_ARG_INT64, &o->image_size,
       "Height and width that images are brought to (default: as trained)", "N" },
     { "amp", 0, 0, G_OPTION_ARG_NONE, &o->amp, "Compute in fp16 where the device can", NULL },
+    { "mirror", 0, 0, G_OPTION_ARG_NONE, &o->mirror,
+      "Average with the prediction of the mirror image, in twice the time", NULL },
     { "workers", 0, 0, G_OPTION_ARG_INT, &o->workers, "Threads that decode (default: the cores)",
       "N" },
     { "device", 0, 0, G_OPTION_ARG_INT, &o->device,
@@ -112,6 +114,7 @@ dyno_predict_options_open (const DynoPredictOptions *o, const char *command, Dyn
                                  .image_size = (guint32) o->image_size,
                                  .batch = (guint32) o->batch,
                                  .amp = o->amp,
+                                 .mirror = o->mirror,
                                  .workers = (guint) o->workers,
                                  .device = o->device };
   DynoPredictor *predictor =

@@ -12,7 +12,7 @@ typedef struct {
   char **data;
   gint64 batch, image_size;
   int device, workers;
-  gboolean amp, json;
+  gboolean amp, mirror, json;
 } DynoPredictOptions;
 
 void dyno_predict_options_init (DynoPredictOptions *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The members of a predictor, for the two files that run it: over a data set (predictor.c), and on
- * samples that the caller provides (feeder.c). */
+/* The members of a predictor, for the two files that run it: over a data set (predictor-run.c), and
+ * on samples that the caller provides (feeder.c). */
 #pragma once
 #include "build.h"
 #include "pipe.h"
@@ -23,6 +23,10 @@ struct _DynoPredictor {
   DynoBatchSchema schema; /* of the network's samples */
   guint32 width, height;
   float *logits, *shares; /* buffers for one sample */
+  /* With mirror: the samples that are read, and the logits of an image while its mirror image is
+   * taken.  Else NULL. */
+  DynoDataset *mirrored;
+  float *logits_before;
   guint64 slot_use[DYNO_PIPE_SLOTS];
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prediction.  Invariants:
- * - The input format of the network is that of the weights file, whatever the data set advises.
- * - A batch is reported when it has finished, before its slot is submitted again. */
+/* Opening of a predictor.  Invariant: the input format of the network is that of the weights file,
+ * whatever the data set advises. */
 #include "predictor-private.h"
 #include "autotune.h"
 #include "cores.h"
@@ -14,7 +13,6 @@
 #define DEFAULT_BATCH    32
 #define DEFAULT_SIZE     224
 #define MOST_WORKERS     8
-#define PREFETCH         2
 #define AUTOTUNE_SECONDS 3.0
 
 static gboolean G_GNUC_PRINTF (3, 4)
@@ -422,6 +420,21 @@ tune_all (DynoPredictor *p, DynoNetworkParams *params, GCancellable *cancellable
 }
 
 static gboolean
+open_mirrored (DynoPredictor *p, const char *shown, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (!p->params.mirror)
+    return TRUE;
+  if (!p->dataset || p->info->of_pixels)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "“%s” gives a class for each pixel, which is not averaged with the mirror image",
+                   shown);
+  p->mirrored = dyno_dataset_new_mirrored (p->dataset, &problem);
+  return p->mirrored || refuse (error, DYNO_TRAIN_ERROR_DATA, "%s", problem->message);
+}
+
+static gboolean
 open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError **error)
 {
   DynoDeviceParams device = { .index = p->params.device };
@@ -436,6 +449,8 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   if (!p->info || !complete_model (p, shown, error)
       || !(p->dataset ? complete_input (p, shown, notes, error)
                       : complete_fed_input (p, shown, error)))
+    return FALSE;
+  if (!open_mirrored (p, shown, error))
     return FALSE;
   note_data (p, notes);
   choose_batch (p);
@@ -456,6 +471,7 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   p->schema = params.schema;
   p->logits = g_new0 (float, p->info->n_outputs);
   p->shares = g_new0 (float, p->info->n_outputs);
+  p->logits_before = p->mirrored ? g_new0 (float, p->info->n_outputs) : NULL;
   return TRUE;
 }
 
@@ -531,6 +547,8 @@ dyno_predictor_free (DynoPredictor *p)
   g_clear_pointer (&p->dataset, dyno_dataset_unref);
   g_free (p->logits);
   g_free (p->shares);
+  g_free (p->logits_before);
+  dyno_dataset_unref (p->mirrored);
   g_free (p);
 }
 
@@ -557,157 +575,4 @@ const char *
 dyno_predictor_get_device (DynoPredictor *p)
 {
   return dyno_device_get_info (p->device)->name;
-}
-
-/* --- running ---------------------------------------------------------------------------------- */
-
-/* One run over the samples. */
-typedef struct {
-  DynoPredictor *predictor;
-  DynoLoader *loader;
-  DynoPipe *pipe;
-  const GArray *indices; /* of the samples */
-  DynoPredictorFunc func;
-  gpointer data;
-  guint64 reported;
-  gboolean ended; /* func has returned FALSE */
-} Run;
-
-void
-dyno_predictor_take_row (DynoPredictor *p, guint build, guint slot, guint32 row)
-{
-  guint32 n = p->info->n_outputs;
-  double most = -INFINITY, sum = 0;
-
-  dyno_readback_get_outputs (p->readbacks[build], slot, row, p->logits);
-  if (p->info->is_values)
-    return;
-  for (guint32 i = 0; i < n; i++)
-    {
-      p->logits[i] = (float) ((double) p->logits[i] / p->info->temperature);
-      most = MAX (most, (double) p->logits[i]);
-    }
-  for (guint32 i = 0; i < n && p->info->is_labels; i++)
-    p->shares[i] = (float) (1 / (1 + exp (-(double) p->logits[i])));
-  if (p->info->is_labels)
-    return;
-  for (guint32 i = 0; i < n; i++)
-    sum += exp ((double) p->logits[i] - most);
-  for (guint32 i = 0; i < n; i++)
-    p->shares[i] = (float) (exp ((double) p->logits[i] - most) / sum);
-}
-
-static void
-report_batch (Run *run, const DynoPipeResult *done)
-{
-  DynoPredictor *p = run->predictor;
-
-  for (guint32 row = 0; row < done->n_taken && !run->ended; row++)
-    {
-      g_autofree char *problem = dyno_loader_find_bad (run->loader, (guint32) run->reported);
-      DynoPrediction prediction = { .index = g_array_index (run->indices, guint32, run->reported),
-                                    .problem = problem };
-      if (!problem && p->info->of_pixels)
-        prediction.mask = dyno_readback_get_mask (p->readbacks[0], done->slot, row);
-      else if (!problem)
-        {
-          dyno_predictor_take_row (p, 0, done->slot, row);
-          prediction.logits = p->logits;
-          prediction.shares = p->info->is_values ? NULL : p->shares;
-        }
-      run->reported++;
-      run->ended = !run->func (&prediction, run->data);
-    }
-}
-
-static gboolean
-retire (Run *run, GError **error)
-{
-  DynoPipeResult done;
-
-  if (!dyno_pipe_retire (run->pipe, &done, error))
-    return FALSE;
-  report_batch (run, &done);
-  return TRUE;
-}
-
-/* *n_valid becomes 0 where there are no more samples. */
-static gboolean
-submit (Run *run, guint32 *n_valid, GCancellable *cancellable, GError **error)
-{
-  static const struct DynoStepInput input = { .loss_divisor = 1 };
-  gint64 wait_us = 0;
-
-  return dyno_pipe_submit (run->pipe, DYNO_COMMAND_FORWARD, &input, cancellable, n_valid, &wait_us,
-                           error);
-}
-
-/* Batches that were submitted before the run was cancelled are reported all the same. */
-static gboolean
-run_batches (Run *run, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (GError) problem = NULL;
-  guint32 n_valid = 1;
-
-  while (!run->ended && (n_valid > 0 || dyno_pipe_get_pending (run->pipe) > 0))
-    {
-      if (n_valid > 0
-          && (g_cancellable_set_error_if_cancelled (cancellable, &problem)
-              || !submit (run, &n_valid, cancellable, &problem)))
-        {
-          if (!g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-            break;
-          n_valid = 0;
-        }
-      while (!run->ended
-             && dyno_pipe_get_pending (run->pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
-        if (!retire (run, error))
-          return FALSE;
-    }
-  if (!problem)
-    return TRUE;
-  g_propagate_error (error, g_steal_pointer (&problem));
-  return FALSE;
-}
-
-static GArray *
-list_all (DynoDataset *dataset)
-{
-  GArray *all = g_array_new (FALSE, FALSE, sizeof (guint32));
-
-  for (guint32 i = 0; i < dyno_dataset_get_info (dataset)->n_samples; i++)
-    g_array_append_val (all, i);
-  return all;
-}
-
-gboolean
-dyno_predictor_run (DynoPredictor *p, const GArray *indices, DynoPredictorFunc func, gpointer data,
-                    GCancellable *cancellable, GError **error)
-{
-  g_autoptr (GArray) all = indices ? NULL : list_all (p->dataset);
-  Run run = { .predictor = p, .indices = indices ? indices : all, .func = func, .data = data };
-  DynoLoaderParams params = { .batch = p->params.batch,
-                              .width = p->width,
-                              .height = p->height,
-                              .workers = p->params.workers,
-                              .prefetch = PREFETCH,
-                              .persistent = TRUE,
-                              .blank_bad = TRUE };
-  g_autoptr (DynoUploader) uploader = NULL;
-  g_autoptr (DynoPipe) pipe = NULL;
-
-  if (run.indices->len == 0)
-    return TRUE;
-  uploader = dyno_uploader_new (p->device, dyno_build_get_memory (p->builds[0]),
-                                dyno_build_get_graph (p->builds[0]), p->dataset, run.indices,
-                                &params, DYNO_PIPE_SLOTS, TRUE, error);
-  if (!uploader)
-    return FALSE;
-  pipe = dyno_pipe_new (p->device, dyno_build_get_program (p->builds[0]), uploader, p->params.batch,
-                        p->slot_use);
-  dyno_pipe_set_readback (pipe, p->readbacks[0]);
-  run.pipe = pipe;
-  run.loader = dyno_uploader_get_loader (uploader);
-  dyno_loader_start_epoch (run.loader, 0, 0);
-  return run_batches (&run, cancellable, error);
 }

@@ -21,6 +21,9 @@ typedef struct {
   gboolean amp;        /* used where the device supports it */
   guint workers;       /* number of decoding workers; 0: as many as cores, at most 8 */
   int device;          /* index; -1: the best */
+  /* Each image is predicted as it is and as its mirror image: the probabilities, or values, are the
+   * means of both, and the logits those of the mean probabilities. */
+  gboolean mirror;
 } DynoPredictorParams;
 
 /* Opens the data set that weights are to predict, in their input format:
@@ -39,7 +42,8 @@ DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *loca
  * facts that the file does not hold, and parts of the file that are not used.  params is copied,
  * dataset referenced; NULL: a predictor that only a feeder uses (feeder.h), whose file must
  * describe its input.  Errors: CHECKPOINT (the file does not fit the model, or the model is not
- * known), DATA (the data does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
+ * known), DATA (the data does not fit the network; mirror without images, or with masks or a
+ * feeder), gpu's and nn's; G_IO_ERROR_CANCELLED. */
 DynoPredictor *dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset,
                                    GPtrArray *notes, GCancellable *cancellable, GError **error);
 /* Waits for all submissions in flight. */
@@ -59,7 +63,7 @@ typedef struct {
   guint64 index;       /* index of the sample in the data set */
   const char *problem; /* why the sample could not be read; NULL: the other members are set */
   /* n_outputs: the network's logits over the temperature of the weights, or values in the data's
-   * unit */
+   * unit; see mirror, too */
   const float *logits;
   /* n_outputs probabilities, of classes or of labels; NULL: the outputs are values or pixels */
   const float *shares;
