@@ -127,9 +127,9 @@ DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths, const DynoB
                                            const DynoDatasetParams *params,
                                            DynoScanProgress progress, gpointer data,
                                            GCancellable *cancellable, GError **error);
-/* The samples of images of another data set, for prediction: sample 2 i is its sample i, and 2 i + 1
- * the same image with its columns in reverse order.  It has neither labels nor notes.  Errors:
- * UNSUPPORTED (the samples are no images, or have masks). */
+/* The images of another data set, for prediction: sample 2 i is its sample i, and 2 i + 1 the same
+ * image with its columns in reverse order.  It has neither labels nor notes.  Errors: UNSUPPORTED
+ * (the samples are no images, or have masks). */
 DynoDataset *dyno_dataset_new_mirrored (DynoDataset *source, GError **error);
 DynoDataset *dyno_dataset_ref (DynoDataset *dataset);
 void dyno_dataset_unref (DynoDataset *dataset);

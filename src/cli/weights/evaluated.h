@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The results of dynoctl evaluate on classes, labels or values, and their output.  Masks: masks.h. */
+/* The results of dynoctl evaluate on classes, labels or values, and their output.  For masks:
+ * masks.h. */
 #pragma once
 #include "calibration.h"
 #include "classfigures.h"
