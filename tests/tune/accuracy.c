@@ -314,18 +314,21 @@ test_noise_is_no_proof (void)
   g_assert_cmpuint (proven, <=, 4);
 }
 
-/* The last run ends within the time, and half of the time is left for the final. */
+/* The last run ends within the time; the final has the time for all of its runs, or half of all the
+ * time, and the trials use the rest: with 3, 6 and 30 runs in the final. */
 static void
-test_budget (void)
+check_budget (guint most_seeds)
 {
-  for (double seconds = 250; seconds < 4000; seconds += 370)
+  for (double seconds = 250; seconds < 8000; seconds += 370)
     {
+      double run_s = START_S + 9 * EPOCH_S * 1.1,
+             kept = MIN (seconds / 2, 3 * (most_seeds ? most_seeds : 10) * run_s);
       g_auto (World) w = { 0 };
       g_autoptr (DynoAccuracyResult) r = NULL;
       double clock = 0, began = 0;
 
       world_init (&w, 9);
-      r = search (&w, (DynoAccuracyParams){ .seconds = seconds });
+      r = search (&w, (DynoAccuracyParams){ .seconds = seconds, .most_seeds = most_seeds });
       g_assert_cmpfloat (w.clock, <=, seconds);
       for (guint i = 0; i < w.ended->len; i++)
         {
@@ -335,12 +338,24 @@ test_budget (void)
             began = clock;
           clock += run->seconds;
           if (!run->final && run->trial > 0)
-            g_assert_cmpfloat (clock, <=, seconds / 2 + 1e-6);
+            g_assert_cmpfloat (clock, <=, seconds - kept + 1e-6);
         }
+      /* At most the run that would have come next was too long. */
+      if (began > 0)
+        g_assert_cmpfloat (began, >, seconds - kept - run_s);
       /* The final uses as many seeds as there is time for. */
-      if (began > 0 && r->n_contenders > 0 && r->contenders[0].gain.n < DYNO_ACCURACY_MOST_SEEDS)
-        g_assert_cmpfloat (seconds - clock, <, 3 * (START_S + 9 * EPOCH_S * 1.1) + 1);
+      if (began > 0 && r->n_contenders > 0
+          && r->contenders[0].gain.n < (most_seeds ? most_seeds : DYNO_ACCURACY_MOST_SEEDS))
+        g_assert_cmpfloat (seconds - clock, <, 3 * run_s + 1);
     }
+}
+
+static void
+test_budget (void)
+{
+  check_budget (0);
+  check_budget (1);
+  check_budget (2);
 }
 
 static void

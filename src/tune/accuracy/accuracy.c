@@ -7,7 +7,7 @@
 #include "preset.h"
 #include <math.h>
 
-#define FINAL_SHARE 0.5 /* share of the time that is kept for the final */
+#define FINAL_SHARE 0.5 /* largest share of the time that is kept for the final */
 #define PACE_MARGIN 1.1 /* a run may take this many times as long as the runs before predict */
 #define LEAST_PAIRS 2   /* fewer seeds prove nothing */
 #define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
@@ -172,11 +172,28 @@ expect_seconds (const Search *s, guint64 epochs, guint n_runs)
   return n_runs * (s->start_seconds + pace * (double) epochs);
 }
 
-/* TRUE: the runs end before this share of the time is over. */
+/* TRUE: the runs end within the first part of the time, that is without the last `kept` seconds. */
 static gboolean
-has_time (const Search *s, guint64 epochs, guint n_runs, double share)
+has_time (const Search *s, guint64 epochs, guint n_runs, double kept)
 {
-  return get_elapsed (s) + expect_seconds (s, epochs, n_runs) <= share * s->params->seconds;
+  return get_elapsed (s) + expect_seconds (s, epochs, n_runs) <= s->params->seconds - kept;
+}
+
+static guint
+get_most_seeds (const Search *s)
+{
+  return s->params->most_seeds > 0 ? MIN (s->params->most_seeds, DYNO_ACCURACY_MOST_SEEDS)
+                                   : DYNO_ACCURACY_MOST_SEEDS;
+}
+
+/* The time that is kept for the final: that of all its runs, unless it is too long. */
+static double
+get_final_seconds (const Search *s)
+{
+  guint64 all = s->result->rungs[s->result->n_rungs - 1];
+  guint n_runs = (DYNO_ACCURACY_CONTENDERS + 1) * get_most_seeds (s);
+
+  return MIN (expect_seconds (s, all, n_runs), FINAL_SHARE * s->params->seconds);
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -241,7 +258,7 @@ train_own (Search *s, GError **error)
     {
       guint64 done = r->trials->len > 0 ? r->rungs[get_trial (s, 0)->halving.n_done - 1] : 0;
 
-      if (!has_time (s, all - done, 1, 1))
+      if (!has_time (s, all - done, 1, 0))
         {
           g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
                        _ ("The time is too short: your settings need about %.1f min for their "
@@ -339,7 +356,7 @@ explore (Search *s, GError **error)
       step = dyno_halving_next (trials, r->trials->len, r->n_rungs);
       if ((step.trial < 0 && r->trials->len >= most)
           || !has_time (s, r->rungs[step.rung] - (step.rung > 0 ? r->rungs[step.rung - 1] : 0), 1,
-                        1 - FINAL_SHARE))
+                        get_final_seconds (s)))
         return TRUE;
       if (step.trial >= 0)
         {
@@ -463,23 +480,21 @@ run_final (Search *s, GError **error)
 {
   DynoAccuracyResult *r = s->result;
   guint64 all = r->rungs[r->n_rungs - 1];
-  guint most = s->params->most_seeds > 0 ? s->params->most_seeds : DYNO_ACCURACY_MOST_SEEDS,
-        n_most = DYNO_ACCURACY_CONTENDERS;
+  guint n_most = DYNO_ACCURACY_CONTENDERS;
 
   /* One contender on enough seeds is worth more than two on too few. */
   choose_contenders (s, n_most);
   fill_final (s);
-  while (n_most > 1 && count_missing (s) > 0 && !has_time (s, all, count_missing (s), 1))
+  while (n_most > 1 && count_missing (s) > 0 && !has_time (s, all, count_missing (s), 0))
     {
       choose_contenders (s, --n_most);
       fill_final (s);
     }
-  for (guint index = 0;
-       index < MIN (most, DYNO_ACCURACY_MOST_SEEDS) && has_contender (r) && !r->own.failed; index++)
+  for (guint index = 0; index < get_most_seeds (s) && has_contender (r) && !r->own.failed; index++)
     {
       guint trials[DYNO_ACCURACY_CONTENDERS + 1], n = list_round (s, index, trials);
 
-      if (n > 0 && !has_time (s, all, n, 1))
+      if (n > 0 && !has_time (s, all, n, 0))
         return TRUE;
       for (guint i = 0; i < n; i++)
         {

@@ -131,7 +131,8 @@ typedef struct {
 } DynoAccuracyWatch;
 
 typedef struct {
-  double seconds;    /* for the whole search; half of it is kept for the final */
+  /* for the whole search; what the final needs of it, but at most half, is kept for the final */
+  double seconds;
   guint most_trials; /* including the job's own settings; 0: as many as there is time for */
   guint most_seeds;  /* of the final; 0: as many as time allows, up to DYNO_ACCURACY_MOST_SEEDS */
   const GPtrArray *known; /* DynoAccuracyRun of an earlier search that is resumed; or NULL */
