@@ -20,7 +20,7 @@ typedef struct {
   DynoJob *job;
   DynoParamSpace space;
   DynoMetricInfo metric;
-  double clock, best_lr, noise;
+  double clock, start_s, epoch_s, best_lr, noise;
   /* Trials diverge from this learning rate on, in terms of SGD; 0: none does. */
   double diverges_from;
   double own_bonus; /* added for the job's own settings */
@@ -36,7 +36,7 @@ typedef struct {
 static void
 world_init (World *w, gint64 epochs)
 {
-  *w = (World){ .best_lr = 0.2, .noise = 0.002 };
+  *w = (World){ .best_lr = 0.2, .noise = 0.002, .start_s = START_S, .epoch_s = EPOCH_S };
   w->job = dyno_job_new ();
   g_free (w->job->data);
   w->job->data = g_strdup ("builtin:waves?length=16&samples=60&classes=3");
@@ -82,7 +82,7 @@ static gboolean
 train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
 {
   World *w = data;
-  double epochs_s = EPOCH_S * (double) (run->epochs - run->from_epochs);
+  double epochs_s = w->epoch_s * (double) (run->epochs - run->from_epochs);
 
   w->n_begun++;
   if (w->n_begun == w->cancels_at)
@@ -94,7 +94,7 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "full");
       return FALSE;
     }
-  w->clock += START_S + epochs_s;
+  w->clock += w->start_s + epochs_s;
   run->train_seconds = epochs_s;
   run->outcome = w->diverges_from > 0 && get_rate (&run->settings) >= w->diverges_from
                      ? DYNO_TRIAL_DIVERGED
@@ -411,6 +411,80 @@ test_own_diverges (void)
   g_assert_true (strstr (r->text, "your settings do not train to the end"));
   for (guint i = 0; i < r->runs->len; i++) /* no comparison is possible */
     g_assert_false (((const DynoAccuracyRun *) r->runs->pdata[i])->final);
+}
+
+/* Where a start takes more than twice the time of the first rungs, trials begin with a later rung. */
+static void
+test_slow_start (void)
+{
+  const struct {
+    double start_s;
+    guint n_rungs; /* of 1, 3, 9 and 27 epochs of a second each */
+    guint most_trials;
+  } cases[] = { { 1.9, 4, 0 }, { 2.1, 3, 0 },  { 5.9, 3, 0 }, { 6.1, 2, 0 },
+                { 17, 2, 0 },  { 1000, 1, 0 }, { 17, 4, 9 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+
+      world_init (&w, 27);
+      w.start_s = cases[i].start_s;
+      w.epoch_s = 1;
+      r = search (&w, (DynoAccuracyParams){ .seconds = 60 * (cases[i].start_s + 27),
+                                            .most_trials = cases[i].most_trials });
+      g_assert_cmpuint (r->n_rungs, ==, cases[i].n_rungs);
+      g_assert_cmpuint (r->rungs[r->n_rungs - 1], ==, 27);
+      g_assert_cmpuint (r->trials->len, >, 5);
+      for (guint k = 0; k < w.ended->len; k++)
+        {
+          const DynoAccuracyRun *run = w.ended->pdata[k];
+
+          if (k < 4)
+            g_assert_true (run->trial == 0 && !run->final);
+          else if (!run->final && run->from_epochs == 0)
+            g_assert_cmpuint (run->epochs, ==, r->rungs[0]);
+          if (k == 3)
+            g_assert_cmpfloat (
+                g_array_index (r->trials, DynoAccuracyTrial, 0).values[r->n_rungs - 1], ==,
+                run->value);
+        }
+      g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
+    }
+}
+
+/* A resumed search goes on in the rungs of its file, whatever a start takes now; from the runs of
+ * the job's own settings alone it decides as the search before would have. */
+static void
+test_slow_start_is_resumed (void)
+{
+  const double starts[] = { 1, 17 };
+
+  for (guint i = 0; i < 2; i++)
+    for (guint n_known = 4; n_known < 8; n_known++)
+      {
+        g_auto (World) first = { 0 }, w = { 0 };
+        g_autoptr (DynoAccuracyResult) expected = NULL, r = NULL;
+        g_autoptr (GPtrArray) known = g_ptr_array_new ();
+        const DynoAccuracyRun *next;
+
+        world_init (&first, 27);
+        first.start_s = starts[i];
+        first.epoch_s = 1;
+        expected = search (&first, (DynoAccuracyParams){ .seconds = 2000 });
+        for (guint k = 0; k < n_known; k++)
+          g_ptr_array_add (known, expected->runs->pdata[k]);
+        world_init (&w, 27);
+        w.start_s = starts[1 - i];
+        w.epoch_s = 1;
+        r = search (&w, (DynoAccuracyParams){ .seconds = 2000, .known = known });
+        g_assert_cmpuint (r->n_known, ==, n_known);
+        g_assert_cmpuint (r->n_rungs, ==, i == 0 ? 4 : 2);
+        next = w.ended->pdata[0];
+        g_assert_cmpuint (next->epochs, ==,
+                          ((DynoAccuracyRun *) expected->runs->pdata[n_known])->epochs);
+      }
 }
 
 /* An unreadable disk makes all trials fail at once. */
@@ -800,6 +874,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/time-too-short", test_too_short);
   g_test_add_func ("/tune/accuracy/divergence-is-a-result", test_divergence);
   g_test_add_func ("/tune/accuracy/own-settings-diverge", test_own_diverges);
+  g_test_add_func ("/tune/accuracy/slow-start", test_slow_start);
+  g_test_add_func ("/tune/accuracy/slow-start-is-resumed", test_slow_start_is_resumed);
   g_test_add_func ("/tune/accuracy/failures-end-the-trials", test_failures_end_the_trials);
   g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);

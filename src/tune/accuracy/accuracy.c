@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define FINAL_SHARE 0.5 /* largest share of the time that is kept for the final */
+#define LEAST_SHARE 0.5 /* of the time in which a run starts: the least time of the first rung */
 #define PACE_MARGIN 1.1 /* a run may take this many times as long as the runs before predict */
 #define LEAST_PAIRS 2   /* fewer seeds prove nothing */
 #define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
@@ -24,6 +25,7 @@ typedef struct {
   double pace_seconds, pace_epochs; /* sums over all runs, without the time outside of epochs */
   /* time of the last run outside of epochs: the first run compiles */
   double start_seconds;
+  int known_first; /* the rung in which the trials of an earlier search began; -1: it had none */
 } Search;
 
 static DynoAccuracyTrial *
@@ -77,6 +79,43 @@ find_rung (const Search *s, guint64 epochs)
   return -1;
 }
 
+/* The rung in which trials begin.  Where a run starts for longer than it trains, stopping early saves
+ * nothing: most of the time would go into starts.  Where a number of trials is asked for, no clock
+ * decides. */
+static guint
+choose_first_rung (const Search *s)
+{
+  const DynoAccuracyResult *r = s->result;
+  double pace = s->pace_seconds / s->pace_epochs;
+  guint first = 0;
+
+  if (s->known_first >= 0)
+    return (guint) s->known_first;
+  while (s->params->most_trials == 0 && first + 1 < r->n_rungs
+         && pace * (double) r->rungs[first] < LEAST_SHARE * s->start_seconds)
+    first++;
+  return first;
+}
+
+/* Removes the first n rungs, which only the job's own settings have finished. */
+static void
+drop_rungs (Search *s, guint n)
+{
+  DynoAccuracyResult *r = s->result;
+  DynoAccuracyTrial *own = get_trial (s, 0);
+
+  r->n_rungs -= n;
+  own->halving.n_done -= n;
+  for (guint i = 0; i < DYNO_HALVING_MOST_RUNGS; i++)
+    {
+      gboolean is_kept = i < r->n_rungs;
+
+      r->rungs[i] = is_kept ? r->rungs[i + n] : 0;
+      own->values[i] = is_kept ? own->values[i + n] : (double) NAN;
+      own->halving.losses[i] = is_kept ? own->halving.losses[i + n] : (double) NAN;
+    }
+}
+
 /* Takes the run, which then belongs to the result.  FALSE: it does not belong to this search. */
 static gboolean
 take_run (Search *s, DynoAccuracyRun *run)
@@ -114,7 +153,25 @@ take_run (Search *s, DynoAccuracyRun *run)
       trial->halving.n_done++;
     }
   g_ptr_array_add (s->result->runs, run);
+  if (!run->final && run->trial == 0 && !trial->halving.failed
+      && trial->halving.n_done == s->result->n_rungs)
+    drop_rungs (s, choose_first_rung (s));
   return TRUE;
+}
+
+/* The rung in which the trials of the known runs began; -1: there is none besides the job's own
+ * settings. */
+static int
+find_known_first (const Search *s)
+{
+  for (guint i = 0; s->params->known && i < s->params->known->len; i++)
+    {
+      const DynoAccuracyRun *run = s->params->known->pdata[i];
+
+      if (run->trial > 0 && !run->final && run->from_epochs == 0)
+        return find_rung (s, run->epochs);
+    }
+  return -1;
 }
 
 static void
@@ -554,6 +611,7 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
   result->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
   result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   result->n_rungs = dyno_halving_list_rungs ((guint64) space->own.epochs, result->rungs);
+  s.known_first = find_known_first (&s);
   take_known (&s);
   result->known_proven = is_known_proven (&s);
   if ((!train_own (&s, &problem) || !explore (&s, &problem) || !run_final (&s, &problem))

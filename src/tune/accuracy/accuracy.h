@@ -4,7 +4,8 @@
  * Trial 0 is the job's own settings, trained to the end.  Further trials are proposed by a
  * tree-structured Parzen estimator (tpe.h) and stopped early by successive halving (halving.h):
  * each is a run whose schedule spans all epochs, which stops at the last epoch of its rung and
- * resumes from there when it is promoted.  The value of a trial is that of its best epoch so far,
+ * resumes from there when it is promoted.  Where a run starts for more than twice as long as it
+ * trains the first rungs, trials begin with a later one.  The value of a trial is that of its best epoch so far,
  * whose weights are kept.
  *
  * All trials have the job's seed, so the best of many trials may be the best by chance.  Therefore
@@ -85,12 +86,13 @@ typedef struct {
   /* the metric that is compared; named "loss" where that is the loss itself */
   DynoMetricInfo metric;
   guint n_rungs;
-  guint64 rungs[DYNO_HALVING_MOST_RUNGS]; /* epochs */
-  GArray *trials;                         /* DynoAccuracyTrial */
-  GPtrArray *runs;                        /* DynoAccuracyRun, in order */
-  guint n_known;                          /* number of first runs, from an earlier search */
-  gboolean known_proven;                  /* the known runs are a proof by themselves */
-  guint n_contenders;                     /* in the final, besides the job's own settings */
+  guint64
+      rungs[DYNO_HALVING_MOST_RUNGS]; /* epochs; fewer once the job's own settings are trained */
+  GArray *trials;                     /* DynoAccuracyTrial */
+  GPtrArray *runs;                    /* DynoAccuracyRun, in order */
+  guint n_known;                      /* number of first runs, from an earlier search */
+  gboolean known_proven;              /* the known runs are a proof by themselves */
+  guint n_contenders;                 /* in the final, besides the job's own settings */
   DynoAccuracyContender own, contenders[DYNO_ACCURACY_CONTENDERS];
   /* The importance of each parameter of the space (importance.h), from the values of all trials
    * after the first rung; NaN: not known. */
