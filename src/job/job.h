@@ -32,6 +32,9 @@ typedef struct {
    * and it validates; with several ranks only rank 0 does.  Results and files of the run do not
    * depend on it. */
   gboolean watch_masks;
+  /* The files of the run's folder are written when it ends, stops or pauses, and by
+   * checkpoint_minutes, but not after each epoch: for short runs that are many. */
+  gboolean saves_at_end;
   DynoSettings settings;
   /* The normalisation for data.normalise=weights, once it is known (normalisation.h). */
   gboolean knows_normalisation;

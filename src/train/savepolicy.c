@@ -86,6 +86,7 @@ dyno_run_begin_saving (DynoRun *run)
                              .snapshot = run->engine->snapshot,
                              .checkpoint = dir ? dyno_run_folder_get_checkpoint (dir) : NULL,
                              .best = dir ? dyno_run_folder_get_weights (dir) : NULL,
+                             .best_waits = run->job->saves_at_end,
                              .content_hash = run->content_hash,
                              .dataset = dyno_dataset_get_info (run->engine->dataset),
                              .reported = on_report,
@@ -173,8 +174,8 @@ commit (DynoRun *run, gboolean best)
   dyno_saver_commit (run->saving->saver, run->engine->job, &run->position, best);
 }
 
-gboolean
-dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
+static gboolean
+save (DynoRun *run, guint64 step, gboolean best, GError **error)
 {
   if (!run->saving->saver || run->health.bad_row > 0 || (!dyno_run_get_folder (run) && !best))
     return TRUE;
@@ -190,13 +191,23 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
     }
   if (!dyno_saver_take (run->saving->saver, best, error))
     return FALSE;
-  run->saving->due = FALSE;
-  run->saving->saved_us = dyno_run_clock_now (&run->clock);
+  /* Best weights that are only kept in memory do not stand for a checkpoint that is due. */
+  if (!best || !run->job->saves_at_end)
+    {
+      run->saving->due = FALSE;
+      run->saving->saved_us = dyno_run_clock_now (&run->clock);
+    }
   run->saving->armed = TRUE;
   run->saving->armed_step = step;
   if (run->position.step == step)
     commit (run, best);
   return TRUE;
+}
+
+gboolean
+dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
+{
+  return (run->job->saves_at_end && !best && !run->saving->due) || save (run, step, best, error);
 }
 
 void
@@ -219,7 +230,7 @@ dyno_run_save_last (DynoRun *run, GError **error)
   if (!run->saving->saver)
     return TRUE;
   dyno_saver_flush (run->saving->saver);
-  if (!dyno_run_save (run, run->position.step, FALSE, error))
+  if (!save (run, run->position.step, FALSE, error))
     return FALSE;
   dyno_saver_flush (run->saving->saver);
   return dyno_saver_check (run->saving->saver, error);

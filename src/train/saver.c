@@ -5,7 +5,8 @@
  * - A snapshot is overwritten only while nobody reads it, and a state that waits in it is dropped
  *   only for a better one.
  * - Weights are written before the checkpoint that names them the best: the file beside a
- *   checkpoint is never worse than the checkpoint states. */
+ *   checkpoint is never worse than the checkpoint states.  This holds for best weights that waited
+ *   in memory, too. */
 #include "saver.h"
 #include <string.h>
 
@@ -81,10 +82,17 @@ dyno_saver_free (DynoSaver *saver)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static DynoStateParts
-parts_of (const DynoSaver *saver)
+/* TRUE: the best weights are kept in memory, and nothing is written for now. */
+static gboolean
+only_keeps (const DynoSaver *saver, gboolean best)
 {
-  return saver->checkpoint ? DYNO_STATE_WHOLE : DYNO_STATE_MODEL;
+  return best && saver->params.best_waits;
+}
+
+static DynoStateParts
+parts_of (const DynoSaver *saver, gboolean best)
+{
+  return saver->checkpoint && !only_keeps (saver, best) ? DYNO_STATE_WHOLE : DYNO_STATE_MODEL;
 }
 
 /* Reads the state into order->state; FALSE where there is nothing to write. */
@@ -95,8 +103,8 @@ read_back (DynoSaver *saver, Order *order)
 
   if (order->state)
     return TRUE;
-  order->state =
-      dyno_state_read (saver->params.program, saver->params.snapshot, parts_of (saver), &problem);
+  order->state = dyno_state_read (saver->params.program, saver->params.snapshot,
+                                  parts_of (saver, order->best), &problem);
   if (order->state)
     return TRUE;
   if (problem->domain == DYNO_GPU_ERROR && problem->code != DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY)
@@ -112,26 +120,47 @@ read_back (DynoSaver *saver, Order *order)
   return FALSE;
 }
 
-static void
-write_best (DynoSaver *saver, Order *order)
+/* Writes weights of the order's run as the best. */
+static gboolean
+write_weights (DynoSaver *saver, const Order *order, const DynoWeights *weights)
 {
   g_auto (GStrv) metadata =
       dyno_checkpoint_weights_metadata (order->job, saver->params.dataset, order->position.run_id);
   g_autoptr (GError) problem = NULL;
-  gboolean written = FALSE;
-  DynoWeights *weights = *dyno_state_get_weights (order->state);
+  gboolean written = dyno_weights_save (weights, order->state->graph, saver->best_path,
+                                        (const char *const *) metadata, &problem);
 
-  weights->batches_tracked = order->position.batches_tracked;
-  if (saver->best_path)
-    {
-      written = dyno_weights_save (weights, order->state->graph, saver->best_path,
-                                   (const char *const *) metadata, &problem);
-      saver->params.reported (saver->best_path, TRUE, problem, saver->params.data);
-    }
+  saver->params.reported (saver->best_path, TRUE, problem, saver->params.data);
+  return written;
+}
+
+static void
+forget_best (DynoSaver *saver)
+{
   g_mutex_lock (&saver->lock);
   g_clear_pointer (&saver->best, dyno_weights_free);
   g_mutex_unlock (&saver->lock);
+}
+
+static void
+write_best (DynoSaver *saver, Order *order)
+{
+  DynoWeights *weights = *dyno_state_get_weights (order->state);
+  gboolean written;
+
+  weights->batches_tracked = order->position.batches_tracked;
+  written = saver->best_path && !only_keeps (saver, TRUE) && write_weights (saver, order, weights);
+  forget_best (saver);
   order->best = !written; /* to be kept in memory */
+}
+
+/* Only the writer's thread replaces the best weights, so it may read them without the lock. */
+static void
+write_waiting_best (DynoSaver *saver, const Order *order)
+{
+  if (saver->params.best_waits && saver->best && saver->best_path
+      && write_weights (saver, order, saver->best))
+    forget_best (saver);
 }
 
 static void
@@ -155,7 +184,7 @@ static void
 carry_out (DynoSaver *saver)
 {
   g_autoptr (Order) order = g_steal_pointer (&saver->waiting);
-  gboolean read;
+  gboolean read, keeps = only_keeps (saver, order->best);
 
   saver->reading = saver->writing = TRUE;
   g_mutex_unlock (&saver->lock);
@@ -166,7 +195,9 @@ carry_out (DynoSaver *saver)
   g_mutex_unlock (&saver->lock);
   if (read && order->best)
     write_best (saver, order);
-  if (read && saver->checkpoint)
+  else if (read)
+    write_waiting_best (saver, order);
+  if (read && saver->checkpoint && !keeps)
     write_checkpoint (saver, order);
   g_mutex_lock (&saver->lock);
   if (read && order->best)
@@ -220,7 +251,8 @@ dyno_saver_take (DynoSaver *saver, gboolean best, GError **error)
     saver->taken = dyno_snapshot_take (saver->params.snapshot, error);
   else
     {
-      saver->taken_state = dyno_state_read (saver->params.program, NULL, parts_of (saver), error);
+      saver->taken_state =
+          dyno_state_read (saver->params.program, NULL, parts_of (saver, best), error);
       saver->taken = saver->taken_state != NULL;
     }
   return saver->taken;

@@ -25,7 +25,9 @@ typedef struct {
   DynoSnapshot *snapshot;
   const char *checkpoint; /* path, or NULL: none is written */
   const char *best;       /* path for the best weights; NULL: they are kept in memory */
-  guint64 content_hash;   /* of the data set */
+  /* Best weights are kept in memory until another state is saved, before which they are written. */
+  gboolean best_waits;
+  guint64 content_hash; /* of the data set */
   const DynoDatasetInfo *dataset;
   DynoSaverReport reported;
   gpointer data;

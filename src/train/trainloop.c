@@ -675,7 +675,8 @@ dyno_run_loop (DynoRun *run, GError **error)
     rescue (&loop, problem);
   else if (outcome == DYNO_RUN_STOPPED
            || (outcome == DYNO_RUN_FINISHED
-               && (run->position.epoch_step > 0 || dyno_run_is_save_asked (run))))
+               && (run->position.epoch_step > 0 || dyno_run_is_save_asked (run)
+                   || run->job->saves_at_end)))
     saved = drain (&loop, &problem) && dyno_run_save_last (run, &problem);
   else if (outcome == DYNO_RUN_FINISHED)
     saved = dyno_run_flush_saves (run, &problem);

@@ -828,6 +828,49 @@ check_best (gboolean diverges)
   test_remove_tree (folder);
 }
 
+/* A run that saves at its end writes one checkpoint, and leaves the files of a run that saves after
+ * each epoch: with a better epoch, after it is resumed without one, and with one again. */
+static void
+test_saves_at_end (void)
+{
+  static const char *const parts[][4] = {
+    { "epochs=4", "lr=0.01", "weight_decay=0.0001", "clip_norm=0" },
+    { "epochs=7", "lr=0.2", "weight_decay=1", "clip_norm=0.001" },
+    { "epochs=12", "lr=0.02", "weight_decay=0.0001", "clip_norm=0" },
+  };
+  g_autofree char *each = test_folder (), *once = test_folder ();
+  guint64 best_epoch[G_N_ELEMENTS (parts)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    for (guint k = 0; k < 2; k++)
+      {
+        g_autoptr (DynoJob) job = job_in ("mlp", k ? once : each);
+        g_auto (TestRun) run = { 0 };
+
+        job->saves_at_end = k == 1;
+        job->resume = i > 0 ? g_strdup (job->out_dir) : NULL;
+        test_job_set (job, "warmup_epochs=0", "schedule=constant", NULL);
+        test_job_set (job, parts[i][0], parts[i][1], parts[i][2], parts[i][3], NULL);
+        test_run_good (&run, job);
+        best_epoch[i] = run.best_epoch;
+        if (k == 0)
+          continue;
+        g_assert_cmpuint (run.checkpoints, ==, 1);
+        for (guint f = 0; f < 2; f++)
+          {
+            const char *name = f ? "weights-last.safetensors" : "weights.safetensors";
+            g_autofree char *one = in_folder (each, name), *other = in_folder (once, name);
+
+            test_assert_same_file (one, other);
+          }
+        assert_same_checkpoint (each, once);
+      }
+  g_assert_cmpuint (best_epoch[1], ==, best_epoch[0]);
+  g_assert_cmpuint (best_epoch[2], >, best_epoch[1]);
+  test_remove_tree (each);
+  test_remove_tree (once);
+}
+
 static void
 test_best_is_kept (void)
 {
@@ -1554,6 +1597,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/roundtrip", test_weights_roundtrip);
   g_test_add_func ("/train/checkpoint/minutes-change-live", test_live_minutes);
   g_test_add_func ("/train/checkpoint/error-saves-what-was-learned", test_error_saves);
+  g_test_add_func ("/train/weights/saves-at-end", test_saves_at_end);
   g_test_add_func ("/train/weights/best-is-kept", test_best_is_kept);
   g_test_add_func ("/train/weights/best-outlives-divergence", test_best_outlives_divergence);
   g_test_add_func ("/train/weights/best-without-a-folder", test_best_without_folder);

@@ -65,6 +65,7 @@ set_up (Fixture *f, gconstpointer data)
   saver = (DynoSaverParams){ .program = dyno_engine_get_program (f->engine),
                              .checkpoint = f->checkpoint,
                              .best = f->best,
+                             .best_waits = data != NULL,
                              .content_hash = 7,
                              .dataset = dyno_dataset_get_info (f->dataset),
                              .reported = on_report,
@@ -185,6 +186,31 @@ test_best (Fixture *f, gconstpointer data)
     }
 }
 
+/* Best weights that wait are written before the next other state, again after that has failed, and
+ * not twice. */
+static void
+test_best_waits (Fixture *f, gconstpointer data)
+{
+  static const struct {
+    gboolean best, good, in_memory;
+    guint best_saved, holds;
+  } saves[] = { { TRUE, TRUE, TRUE, 0, 0 },   { TRUE, TRUE, TRUE, 0, 0 },
+                { FALSE, TRUE, FALSE, 1, 3 }, { TRUE, TRUE, TRUE, 1, 3 },
+                { FALSE, FALSE, TRUE, 1, 3 }, { FALSE, TRUE, FALSE, 2, 6 },
+                { FALSE, TRUE, FALSE, 2, 7 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (saves); i++)
+    {
+      save (f, i + 1, saves[i].best, saves[i].good);
+      g_assert_cmpuint (f->best_saved, ==, saves[i].best_saved);
+      g_assert_true ((dyno_saver_get_best (f->saver) != NULL) == saves[i].in_memory);
+      g_assert_true (g_file_test (f->best, G_FILE_TEST_EXISTS) == (saves[i].best_saved > 0));
+      assert_holds (f, saves[i].holds);
+    }
+  g_assert_cmpuint (f->best_failed, ==, 1);
+  g_assert_true (dyno_checkpoint_owns_weights (f->best, 5));
+}
+
 /* A copied state that turns out to be bad is not saved, and its buffer is free again. */
 static void
 test_cancelled (Fixture *f, gconstpointer data)
@@ -248,6 +274,7 @@ main (int argc, char **argv)
 #define ADD(name, function) g_test_add (name, Fixture, NULL, set_up, function, tear_down)
   ADD ("/train/saver/last-good-one-is-held", test_checkpoints);
   ADD ("/train/saver/best-in-memory-until-written", test_best);
+  g_test_add ("/train/saver/best-waits", Fixture, "", set_up, test_best_waits, tear_down);
   ADD ("/train/saver/cancelled-is-not-saved", test_cancelled);
   ADD ("/train/saver/state-of-each-checkpoint-comes-back", test_state);
   return g_test_run ();
