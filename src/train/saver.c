@@ -27,6 +27,7 @@ struct _DynoSaver {
   GMutex lock;
   GCond changed;
   Order *waiting;
+  gboolean urged; /* the waiting order is not to wait in the snapshot any longer */
   gboolean reading, writing, quit;
   gboolean saved;
   DynoPosition saved_position;
@@ -186,6 +187,7 @@ carry_out (DynoSaver *saver)
   g_autoptr (Order) order = g_steal_pointer (&saver->waiting);
   gboolean read, keeps = only_keeps (saver, order->best);
 
+  saver->urged = FALSE;
   saver->reading = saver->writing = TRUE;
   g_mutex_unlock (&saver->lock);
   read = read_back (saver, order);
@@ -206,6 +208,26 @@ carry_out (DynoSaver *saver)
   g_cond_broadcast (&saver->changed);
 }
 
+/* TRUE: the waiting order stays in the snapshot until it is urged.  The lock is held. */
+static gboolean
+stays (const DynoSaver *saver)
+{
+  return saver->waiting && only_keeps (saver, saver->waiting->best) && !saver->urged;
+}
+
+/* Has an order that stays in the snapshot carried out, by the thread where there is one.  The lock
+ * is held, and may be released meanwhile. */
+static void
+urge (DynoSaver *saver)
+{
+  if (!stays (saver))
+    return;
+  saver->urged = TRUE;
+  g_cond_broadcast (&saver->changed);
+  if (!saver->thread)
+    carry_out (saver);
+}
+
 static gpointer
 write_orders (gpointer data)
 {
@@ -214,7 +236,7 @@ write_orders (gpointer data)
   g_mutex_lock (&saver->lock);
   for (;;)
     {
-      while (!saver->waiting && !saver->quit)
+      while ((!saver->waiting || stays (saver)) && !saver->quit)
         g_cond_wait (&saver->changed, &saver->lock);
       if (!saver->waiting)
         break;
@@ -232,7 +254,7 @@ dyno_saver_has_room (DynoSaver *saver)
   gboolean room;
 
   g_mutex_lock (&saver->lock);
-  room = !saver->waiting && (!saver->reading || !saver->params.snapshot);
+  room = (!saver->waiting || stays (saver)) && (!saver->reading || !saver->params.snapshot);
   g_mutex_unlock (&saver->lock);
   return room && !saver->taken;
 }
@@ -243,8 +265,10 @@ dyno_saver_take (DynoSaver *saver, gboolean best, GError **error)
   g_return_val_if_fail (best || dyno_saver_has_room (saver), FALSE);
   dyno_saver_cancel (saver);
   g_mutex_lock (&saver->lock);
-  g_clear_pointer (&saver->waiting, order_free);
-  while (saver->reading && saver->params.snapshot)
+  if (best)
+    g_clear_pointer (&saver->waiting, order_free);
+  urge (saver);
+  while (saver->waiting || (saver->reading && saver->params.snapshot))
     g_cond_wait (&saver->changed, &saver->lock);
   g_mutex_unlock (&saver->lock);
   if (saver->params.snapshot)
@@ -276,7 +300,7 @@ dyno_saver_commit (DynoSaver *saver, const DynoJob *job, const DynoPosition *pos
   g_cond_broadcast (&saver->changed);
   if (!saver->thread)
     saver->thread = g_thread_try_new ("dyno-saver", write_orders, saver, NULL);
-  if (!saver->thread)
+  if (!saver->thread && !stays (saver))
     carry_out (saver); /* there is no thread: write here */
   g_mutex_unlock (&saver->lock);
 }
@@ -292,6 +316,7 @@ void
 dyno_saver_flush (DynoSaver *saver)
 {
   g_mutex_lock (&saver->lock);
+  urge (saver);
   while (saver->waiting || saver->writing)
     g_cond_wait (&saver->changed, &saver->lock);
   g_mutex_unlock (&saver->lock);

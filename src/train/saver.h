@@ -25,7 +25,8 @@ typedef struct {
   DynoSnapshot *snapshot;
   const char *checkpoint; /* path, or NULL: none is written */
   const char *best;       /* path for the best weights; NULL: they are kept in memory */
-  /* Best weights are kept in memory until another state is saved, before which they are written. */
+  /* Best weights stay in the snapshot until another state is saved, or all are flushed; they are
+   * written before that state, which a flush alone does not do. */
   gboolean best_waits;
   guint64 content_hash; /* of the data set */
   const DynoDatasetInfo *dataset;

@@ -209,6 +209,21 @@ test_best_waits (Fixture *f, gconstpointer data)
     }
   g_assert_cmpuint (f->best_failed, ==, 1);
   g_assert_true (dyno_checkpoint_owns_weights (f->best, 5));
+
+  /* Without a flush in between: the second best replaces the first, and there is room meanwhile. */
+  for (guint i = 0; i < 3; i++)
+    {
+      DynoPosition position = position_of (10 + i);
+
+      g_assert_true (dyno_saver_take (f->saver, i < 2, NULL));
+      dyno_saver_commit (f->saver, f->job, &position, i < 2);
+      if (i < 2)
+        g_assert_true (dyno_saver_has_room (f->saver));
+    }
+  dyno_saver_flush (f->saver);
+  g_assert_cmpuint (f->best_saved, ==, 3);
+  g_assert_null (dyno_saver_get_best (f->saver));
+  g_assert_true (dyno_saver_holds (f->saver, &(DynoPosition){ .step = 12, .epoch = 4 }));
 }
 
 /* A copied state that turns out to be bad is not saved, and its buffer is free again. */
