@@ -302,7 +302,7 @@ static void
 estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimate *estimate)
 {
   const DynoSettings *s = &cli_job->job->settings;
-  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
   guint64 fingerprint = dyno_dataset_get_info (cli_job->dataset)->content_hash;
@@ -314,9 +314,9 @@ estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimat
   else if (!dyno_store_find_rates (store, cli_job->job, &cli_job->device, fingerprint, &rate))
     dyno_store_find_ceilings (store, cli_job->job->model, fingerprint, cli_job->device.name, s,
                               &loader, &gpu);
-  dyno_settings_divide (s, cli_job->dataset, &train, &validation);
-  dyno_run_estimate (estimate, cli_job->job, plan, train->len, validation->len, &rate);
-  dyno_run_estimate_bound (estimate, cli_job->job, train->len, loader, gpu);
+  dyno_settings_divide (s, cli_job->dataset, &parts);
+  dyno_run_estimate (estimate, cli_job->job, plan, parts.train->len, parts.validation->len, &rate);
+  dyno_run_estimate_bound (estimate, cli_job->job, parts.train->len, loader, gpu);
 }
 
 /* Estimates the same job on several ranks, which need more page-locked memory than one. */

@@ -151,7 +151,7 @@ const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
 /* Notes on likely mistakes, a sentence each: files left out, a test folder that is not used,
  * classes without a sample, classes without a sample in the training or (where parts are given) the
  * validation part, and classes of very different size.  train, validation: the parts from
- * dyno_dataset_split, or both NULL.  Free with g_strfreev. */
+ * dyno_dataset_divide, or both NULL.  Free with g_strfreev. */
 char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train,
                                 const GArray *validation);
 
@@ -194,19 +194,40 @@ gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
-/* Divides the data set into a training and a validation part: where samples have classes, each
- * class in the same proportion, but a class of at least two samples has at least one in each part;
+typedef struct {
+  guint64 seed;
+  /* share of the samples in the test part, in [0, 1); 0: there is none */
+  double test_fraction;
+  double val_fraction; /* share of the other samples in the validation part, in [0, 1) */
+  /* a cross-validation, in place of val_fraction: at least 2, and the fold that validates, from 0;
+   * 0: none */
+  guint n_folds, fold;
+} DynoDivision;
+
+/* Arrays of guint32 indices, in an order by seed. */
+typedef struct {
+  GArray *train, *validation, *test;
+} DynoDatasetParts;
+
+void dyno_dataset_parts_clear (DynoDatasetParts *parts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoDatasetParts, dyno_dataset_parts_clear)
+
+/* Divides the data set into parts: where samples have classes, each class in the same proportion,
+ * but a class of at least two samples has at least one in the training and the validation part;
  * where samples have labels, the samples in the same proportion whose rarest label is the same.
- * The order follows from seed; val_fraction is in [0, 1).  A data set with its own split keeps it.
- * With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
+ * The test part depends only on its share and the seed.  Without a share for validation, and
+ * without folds, the training part is in file order.
+ *
+ * Folds are as sklearn's StratifiedKFold makes them: each sample validates in one fold and trains
+ * in the others, and folds differ by one sample at most, in each class too.
+ *
+ * A data set with its own split keeps it, and has no test part, except where folds are asked for,
+ * which ignore it.  parts is overwritten. */
+void dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division,
+                          DynoDatasetParts *parts);
+
+/* dyno_dataset_divide without folds and without a test part. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                          GArray **validation);
-
-/* The parts for one of n_folds runs of a cross-validation, as sklearn's StratifiedKFold makes them:
- * each sample validates in one fold and trains in the others, and folds differ by one sample at
- * most, in each class too.  fold counts from 0; n_folds is at least 2.  A split that the data set
- * brings is ignored.  Arrays of guint32 indices, in an order by seed. */
-void dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint64 seed,
-                              GArray **train, GArray **validation);
 
 G_END_DECLS

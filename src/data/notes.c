@@ -268,7 +268,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       note_classes (&n, is_empty, _ ("There is no pixel of class "),
                     _ (": it stays a class, and is never learned"));
       note_classes (&n, is_untrained, _ ("There is no training sample with pixels of class "),
-                    _ (": all of them validate, none is learned"));
+                    _ (": all of them validate or test, none is learned"));
       note_classes (&n, is_unchecked, _ ("There is no validation sample with pixels of class "),
                     _ (": the validation does not measure it"));
       note_alike (&n);
@@ -286,7 +286,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       note_classes (&n, is_empty, _ ("There is no sample with the label "),
                     _ (": it is never learned"));
       note_classes (&n, is_untrained, _ ("There is no training sample with the label "),
-                    _ (": all its samples validate, none is learned"));
+                    _ (": all its samples validate or test, none is learned"));
       note_classes (&n, is_unchecked, _ ("There is no validation sample with the label "),
                     _ (": the mean average precision does not measure it"));
       note_alike (&n);
@@ -306,7 +306,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       note_classes (&n, is_empty, _ ("There is no sample of class "),
                     _ (": it stays a class, and is never learned"));
       note_classes (&n, is_untrained, _ ("There is no training sample of class "),
-                    _ (": all its samples validate, none is learned"));
+                    _ (": all its samples validate or test, none is learned"));
       note_classes (
           &n, is_unchecked, _ ("There is no validation sample of class "),
           _ (": the accuracy does not measure it; only classes of two samples or more are "

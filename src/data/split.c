@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Divides a data set into a training and a validation part.
+/* Divides a data set into a training, a validation and a test part.
  *
- * Invariants: the same (data set, fraction, seed) gives the same division on every machine; each
+ * Invariants: the same (data set, shares, seed) gives the same division on every machine; each
  * class gives the same share, with the rounding carried from class to class; a class never loses
  * its last training sample, and a class of two samples or more has at least one for validation, so
  * that with very many very small classes the validation part is larger than the fraction.  Samples
- * with several labels are grouped by the rarest of these, without these two guarantees.  Both
+ * with several labels are grouped by the rarest of these, without these two guarantees.  All
  * parts are in an order by seed: the beginning of the validation part is a fair sample of it.
  *
+ * The test part is drawn first, by the same rules, and the others divide the samples that it
+ * leaves: it depends only on its share and the seed.
+ *
  * Samples are assigned to the folds in turn, class after class, each class in an order by seed:
- * every sample is in the validation part of one fold. */
+ * every sample that is not in the test part is in the validation part of one fold. */
 #include "dataset-class.h"
 #include "rng.h"
 
@@ -17,6 +20,8 @@
 #define STREAM_CLASS      (G_GUINT64_CONSTANT (0x7370) << 48)
 #define STREAM_TRAIN      (G_GUINT64_CONSTANT (0x7371) << 48)
 #define STREAM_VALIDATION (G_GUINT64_CONSTANT (0x7372) << 48)
+#define STREAM_TEST       (G_GUINT64_CONSTANT (0x7373) << 48)
+#define STREAM_TEST_CLASS (G_GUINT64_CONSTANT (0x7374) << 48)
 
 static void
 split_own (DynoDataset *dataset, GArray *train, GArray *validation)
@@ -42,41 +47,38 @@ find_group (DynoDataset *dataset, guint64 index, guint32 n_groups)
   return group;
 }
 
-/* Samples by their groups, each group in an order by seed: starts has n_groups + 1 indices in
- * members. */
+/* The samples `among` by their groups, each group in an order by seed: starts has n_groups + 1
+ * indices in members. */
 static void
-group_samples (DynoDataset *dataset, guint64 seed, guint32 n_groups, guint32 *starts,
-               guint32 *members)
+group_samples (DynoDataset *dataset, const GArray *among, guint64 seed, guint64 stream,
+               guint32 n_groups, guint32 *starts, guint32 *members)
 {
-  guint32 n = (guint32) dataset->info.n_samples;
+  guint32 n = among->len;
   g_autofree guint32 *next = g_new0 (guint32, n_groups), *groups = g_new (guint32, n);
 
   for (guint32 i = 0; i < n; i++)
-    starts[(groups[i] = find_group (dataset, i, n_groups)) + 1]++;
+    starts[(groups[i] = find_group (dataset, g_array_index (among, guint32, i), n_groups)) + 1]++;
   for (guint32 g = 0; g < n_groups; g++)
     {
       starts[g + 1] += starts[g];
       next[g] = starts[g];
     }
   for (guint32 i = 0; i < n; i++)
-    members[next[groups[i]]++] = i;
+    members[next[groups[i]]++] = g_array_index (among, guint32, i);
   for (guint32 g = 0; g < n_groups; g++)
     {
-      DynoRng rng = dyno_rng_init (seed, (STREAM_CLASS) + g);
+      DynoRng rng = dyno_rng_init (seed, stream + g);
 
       dyno_rng_shuffle (&rng, members + starts[g], starts[g + 1] - starts[g]);
     }
 }
 
-/* Both parts get an order by seed. */
 static void
-shuffle_parts (guint64 seed, GArray *train, GArray *validation)
+shuffle_part (guint64 seed, guint64 stream, GArray *part)
 {
-  DynoRng train_rng = dyno_rng_init (seed, STREAM_TRAIN);
-  DynoRng validation_rng = dyno_rng_init (seed, STREAM_VALIDATION);
+  DynoRng rng = dyno_rng_init (seed, stream);
 
-  dyno_rng_shuffle (&train_rng, (guint32 *) (gpointer) train->data, train->len);
-  dyno_rng_shuffle (&validation_rng, (guint32 *) (gpointer) validation->data, validation->len);
+  dyno_rng_shuffle (&rng, (guint32 *) (gpointer) part->data, part->len);
 }
 
 static guint32
@@ -88,69 +90,131 @@ count_groups (DynoDataset *dataset)
   return dyno_dataset_has_classes (info) ? info->n_classes : labels ? info->n_classes + 1 : 1;
 }
 
+/* Appends a share of the samples `among` to taken, and the others to rest, both by groups. */
+static void
+take_share (DynoDataset *dataset, const GArray *among, double share, guint64 seed, guint64 stream,
+            GArray *rest, GArray *taken)
+{
+  guint32 n_groups = count_groups (dataset);
+  gboolean labels = dyno_schema_count_labels (&dataset->info.schema) > 0;
+  g_autofree guint32 *starts = g_new0 (guint32, (gsize) n_groups + 1),
+                     *members = g_new (guint32, among->len);
+  double due = 0;
+
+  group_samples (dataset, among, seed, stream, n_groups, starts, members);
+  for (guint32 g = 0; g < n_groups; g++)
+    {
+      guint32 count = starts[g + 1] - starts[g], least, n;
+
+      if (count == 0)
+        continue;
+      due += count * share;
+      least = labels ? 0 : 1;
+      /* The addition of 0.5e-6 corrects sums that are whole except for rounding errors. */
+      n = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), least), count - least);
+      due -= n;
+      g_array_append_vals (taken, members + starts[g], n);
+      g_array_append_vals (rest, members + starts[g] + n, count - n);
+    }
+  if (taken->len == 0 && rest->len > 1)
+    {
+      g_array_append_val (taken, g_array_index (rest, guint32, rest->len - 1));
+      g_array_set_size (rest, rest->len - 1);
+    }
+}
+
+static void
+take_fold (DynoDataset *dataset, const GArray *among, const DynoDivision *division,
+           DynoDatasetParts *parts)
+{
+  guint32 n_groups = count_groups (dataset);
+  g_autofree guint32 *starts = g_new0 (guint32, (gsize) n_groups + 1),
+                     *members = g_new (guint32, among->len);
+
+  group_samples (dataset, among, division->seed, STREAM_CLASS, n_groups, starts, members);
+  /* The fold index continues from class to class, so that folds differ by one sample at most. */
+  for (guint32 i = 0; i < among->len; i++)
+    g_array_append_val (i % division->n_folds == division->fold ? parts->validation : parts->train,
+                        members[i]);
+}
+
+static int
+compare_indices (gconstpointer a, gconstpointer b)
+{
+  guint32 first = *(const guint32 *) a, second = *(const guint32 *) b;
+
+  return first < second ? -1 : first > second;
+}
+
+/* The samples that the test part leaves, in file order. */
+static GArray *
+take_test (DynoDataset *dataset, const DynoDivision *division, GArray *test)
+{
+  guint32 n = (guint32) dataset->info.n_samples;
+  GArray *all = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
+  GArray *rest;
+
+  for (guint32 i = 0; i < n; i++)
+    g_array_append_val (all, i);
+  if (division->test_fraction == 0)
+    return all;
+  rest = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
+  take_share (dataset, all, division->test_fraction, division->seed, STREAM_TEST_CLASS, rest, test);
+  g_array_unref (all);
+  g_array_sort (rest, compare_indices);
+  shuffle_part (division->seed, STREAM_TEST, test);
+  return rest;
+}
+
+void
+dyno_dataset_parts_clear (DynoDatasetParts *parts)
+{
+  g_clear_pointer (&parts->train, g_array_unref);
+  g_clear_pointer (&parts->validation, g_array_unref);
+  g_clear_pointer (&parts->test, g_array_unref);
+}
+
+void
+dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division, DynoDatasetParts *parts)
+{
+  g_autoptr (GArray) rest = NULL;
+
+  g_return_if_fail (division->val_fraction >= 0 && division->val_fraction < 1);
+  g_return_if_fail (division->test_fraction >= 0 && division->test_fraction < 1);
+  g_return_if_fail (division->n_folds == 0
+                    || (division->n_folds >= 2 && division->fold < division->n_folds));
+  parts->train =
+      g_array_sized_new (FALSE, FALSE, sizeof (guint32), (guint) dataset->info.n_samples);
+  parts->validation = g_array_new (FALSE, FALSE, sizeof (guint32));
+  parts->test = g_array_new (FALSE, FALSE, sizeof (guint32));
+  if (division->n_folds == 0 && dataset->info.has_split && dataset->klass->is_validation)
+    {
+      split_own (dataset, parts->train, parts->validation);
+      return;
+    }
+  rest = take_test (dataset, division, parts->test);
+  if (division->n_folds == 0 && division->val_fraction == 0)
+    {
+      g_array_append_vals (parts->train, rest->data, rest->len);
+      return;
+    }
+  if (division->n_folds > 0)
+    take_fold (dataset, rest, division, parts);
+  else
+    take_share (dataset, rest, division->val_fraction, division->seed, STREAM_CLASS, parts->train,
+                parts->validation);
+  shuffle_part (division->seed, STREAM_TRAIN, parts->train);
+  shuffle_part (division->seed, STREAM_VALIDATION, parts->validation);
+}
+
 void
 dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                     GArray **validation)
 {
-  guint32 n = (guint32) dataset->info.n_samples, n_groups = count_groups (dataset);
-  gboolean labels = dyno_schema_count_labels (&dataset->info.schema) > 0;
-  g_autofree guint32 *starts = NULL, *members = NULL;
-  double due = 0;
+  DynoDivision division = { .seed = seed, .val_fraction = val_fraction };
+  g_auto (DynoDatasetParts) parts = { 0 };
 
-  g_return_if_fail (val_fraction >= 0 && val_fraction < 1);
-  *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
-  *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
-  if (dataset->info.has_split && dataset->klass->is_validation)
-    {
-      split_own (dataset, *train, *validation);
-      return;
-    }
-  if (val_fraction == 0)
-    {
-      for (guint32 i = 0; i < n; i++)
-        g_array_append_val (*train, i);
-      return;
-    }
-
-  starts = g_new0 (guint32, (gsize) n_groups + 1);
-  members = g_new (guint32, n);
-  group_samples (dataset, seed, n_groups, starts, members);
-  for (guint32 g = 0; g < n_groups; g++)
-    {
-      guint32 count = starts[g + 1] - starts[g], least, taken;
-
-      if (count == 0)
-        continue;
-      due += count * val_fraction;
-      least = labels ? 0 : 1;
-      /* The addition of 0.5e-6 corrects sums that are whole except for rounding errors. */
-      taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), least), count - least);
-      due -= taken;
-      g_array_append_vals (*validation, members + starts[g], taken);
-      g_array_append_vals (*train, members + starts[g] + taken, count - taken);
-    }
-  if ((*validation)->len == 0 && (*train)->len > 1)
-    {
-      g_array_append_val (*validation, g_array_index (*train, guint32, (*train)->len - 1));
-      g_array_set_size (*train, (*train)->len - 1);
-    }
-  shuffle_parts (seed, *train, *validation);
-}
-
-void
-dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint64 seed,
-                         GArray **train, GArray **validation)
-{
-  guint32 n = (guint32) dataset->info.n_samples, n_groups = count_groups (dataset);
-  g_autofree guint32 *starts = g_new0 (guint32, (gsize) n_groups + 1),
-                     *members = g_new (guint32, n);
-
-  g_return_if_fail (n_folds >= 2 && fold < n_folds);
-  *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
-  *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
-  group_samples (dataset, seed, n_groups, starts, members);
-  /* The fold index continues from class to class, so that folds differ by one sample at most. */
-  for (guint32 i = 0; i < n; i++)
-    g_array_append_val (i % n_folds == fold ? *validation : *train, members[i]);
-  shuffle_parts (seed, *train, *validation);
+  dyno_dataset_divide (dataset, &division, &parts);
+  *train = g_steal_pointer (&parts.train);
+  *validation = g_steal_pointer (&parts.validation);
 }

@@ -35,6 +35,9 @@ typedef struct {
   /* The files of the run's folder are written when it ends, stops or pauses, and by
    * checkpoint_minutes, but not after each epoch: for short runs that are many. */
   gboolean saves_at_end;
+  /* A session of the job leaves its test part unmeasured, as in a search, whose choices may not
+   * depend on it. */
+  gboolean no_test;
   DynoSettings settings;
   /* The normalisation for data.normalise=weights, once it is known (normalisation.h). */
   gboolean knows_normalisation;

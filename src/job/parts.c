@@ -16,46 +16,54 @@ get_fold (const DynoSettings *settings)
   return (guint) (MIN (settings->data_fold, settings->data_folds) - 1);
 }
 
-void
-dyno_settings_divide (const DynoSettings *settings, DynoDataset *dataset, GArray **training,
-                      GArray **validation)
+static double
+get_test_share (const DynoSettings *settings, const DynoDatasetInfo *info)
 {
-  if (has_folds (settings, dyno_dataset_get_info (dataset)))
-    dyno_dataset_split_fold (dataset, (guint) settings->data_folds, get_fold (settings),
-                             (guint64) settings->seed, training, validation);
-  else
-    dyno_dataset_split (dataset, settings->data_val_split, (guint64) settings->seed, training,
-                        validation);
+  return info->has_split || info->schema.generated ? 0 : settings->data_test_split;
+}
+
+void
+dyno_settings_divide (const DynoSettings *settings, DynoDataset *dataset, DynoDatasetParts *parts)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  gboolean folds = has_folds (settings, info);
+  DynoDivision division = { .seed = (guint64) settings->seed,
+                            .test_fraction = get_test_share (settings, info),
+                            .val_fraction = settings->data_val_split,
+                            .n_folds = folds ? (guint) settings->data_folds : 0,
+                            .fold = folds ? get_fold (settings) : 0 };
+
+  dyno_dataset_divide (dataset, &division, parts);
 }
 
 gboolean
 dyno_settings_divide_alike (const DynoSettings *a, const DynoSettings *b)
 {
-  return a->data_val_split == b->data_val_split && a->data_folds == b->data_folds
-         && a->data_fold == b->data_fold && a->seed == b->seed;
+  return a->data_test_split == b->data_test_split && a->data_val_split == b->data_val_split
+         && a->data_folds == b->data_folds && a->data_fold == b->data_fold && a->seed == b->seed;
 }
 
 /* --- from the facts only ---------------------------------------------------------------------- */
 
 /* Samples of each of n_groups, by which the data are divided: the classes, or one group of all
- * samples where they have no labels, or the labels were not counted. */
-static const guint64 *
-get_groups (const DynoDatasetInfo *info, guint32 *n_groups)
+ * samples where they have no labels, or the labels were not counted.  g_free. */
+static guint64 *
+copy_groups (const DynoDatasetInfo *info, guint32 *n_groups)
 {
   gboolean classes = dyno_dataset_has_classes (info) && info->class_counts;
 
   *n_groups = classes ? info->n_classes : 1;
-  return classes ? info->class_counts : &info->n_samples;
+  return g_memdup2 (classes ? info->class_counts : &info->n_samples, *n_groups * sizeof (guint64));
 }
 
-/* The number of validation samples that dyno_dataset_split chooses. */
+/* The number of samples that dyno_dataset_divide takes for a share of these, which are taken from
+ * counts. */
 static guint64
-count_share (const DynoDatasetInfo *info, double fraction)
+take_share (guint64 *counts, guint32 n_groups, double fraction)
 {
-  guint32 n_groups;
-  const guint64 *counts = get_groups (info, &n_groups);
   double due = 0;
-  guint64 taken = 0, n;
+  guint64 taken = 0, all = 0, n;
+  guint32 last = 0;
 
   for (guint32 g = 0; g < n_groups; g++)
     {
@@ -65,23 +73,34 @@ count_share (const DynoDatasetInfo *info, double fraction)
       n = MIN (MAX ((guint64) MAX (due + 0.5e-6, 0), 1), counts[g] - 1);
       due -= (double) n;
       taken += n;
+      all += counts[g];
+      counts[g] -= n;
+      last = g;
     }
-  return taken == 0 && info->n_samples > 1 ? 1 : MIN (taken, info->n_samples);
+  if (taken > 0 || all < 2)
+    return taken;
+  counts[last]--;
+  return 1;
 }
 
 void
-dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
-                      guint64 *n_validation)
+dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, DynoPartCounts *counts)
 {
   const DynoSettings *s = &job->settings;
-  guint64 folds = (guint64) s->data_folds;
+  guint64 folds = (guint64) s->data_folds, left;
+  double test_share = get_test_share (s, info);
+  guint32 n_groups;
+  g_autofree guint64 *groups = copy_groups (info, &n_groups);
 
-  *n_validation = info->n_validation;
+  *counts = (DynoPartCounts){ .n_validation = info->n_validation };
+  if (test_share > 0)
+    counts->n_test = take_share (groups, n_groups, test_share);
+  left = info->n_samples - counts->n_test;
   if (has_folds (s, info))
-    *n_validation = info->n_samples / folds + (get_fold (s) < info->n_samples % folds);
+    counts->n_validation = left / folds + (get_fold (s) < left % folds);
   else if (!info->has_split && s->data_val_split > 0 && !info->schema.generated)
-    *n_validation = count_share (info, s->data_val_split);
-  *n_train = info->n_samples - *n_validation;
+    counts->n_validation = take_share (groups, n_groups, s->data_val_split);
+  counts->n_train = left - counts->n_validation;
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -97,9 +116,12 @@ refuse_setting (GError **error, const char *key, gint64 value, const char *why)
 /* A fold without a sample of a class cannot validate it.  class_name: NULL where there are no
  * classes. */
 static gboolean
-refuse_small (const DynoDatasetInfo *info, const char *class_name, guint64 count, gint64 folds,
-              GError **error)
+refuse_small (const DynoDatasetInfo *info, const char *class_name, guint64 count,
+              const DynoSettings *s, GError **error)
 {
+  gint64 folds = s->data_folds;
+  const char *without =
+      s->data_test_split > 0 ? _ ("; those of the test part (data.test_split) do not count") : "";
   g_autofree char *step =
       count < 2 ? g_strdup ("data.folds=0") : g_strdup_printf ("data.folds=%" PRIu64, count);
 
@@ -107,31 +129,44 @@ refuse_small (const DynoDatasetInfo *info, const char *class_name, guint64 count
     return dyno_train_refuse_data (
         error,
         ngettext ("“%s” has only %" PRIu64 " sample, too few for %" PRId64
-                  " folds: set %s, or add samples",
+                  " folds: set %s, or add samples%s",
                   "“%s” has only %" PRIu64 " samples, too few for %" PRId64
-                  " folds: set %s, or add samples",
+                  " folds: set %s, or add samples%s",
                   (gulong) count),
-        info->name, count, folds, step);
+        info->name, count, folds, step, without);
   return dyno_train_refuse_data (
       error,
       ngettext ("“%s” has only %" PRIu64 " sample of the class “%s”, too few for %" PRId64
-                " folds: set %s, or add samples",
+                " folds: set %s, or add samples%s",
                 "“%s” has only %" PRIu64 " samples of the class “%s”, too few for %" PRId64
-                " folds: set %s, or add samples",
+                " folds: set %s, or add samples%s",
                 (gulong) count),
-      info->name, count, class_name, folds, step);
+      info->name, count, class_name, folds, step, without);
 }
 
-gboolean
-dyno_job_check_parts (const DynoJob *job, const DynoDatasetInfo *info, GError **error)
+/* Errors: DATA.  key: a setting that divides data. */
+static gboolean
+check_divisible (const DynoDatasetInfo *info, const char *key, GError **error)
 {
-  const DynoSettings *s = &job->settings;
+  if (info->has_split)
+    return dyno_train_refuse_data (
+        error,
+        _ ("“%s” brings its own validation part, and %s would train on it or divide it anew: name "
+           "the folder of its training part, or set %s=0"),
+        info->name, key, key);
+  if (info->schema.generated)
+    return dyno_train_refuse_data (
+        error, _ ("“%s” is made by the device and has no parts: set %s=0"), info->name, key);
+  return TRUE;
+}
+
+static gboolean
+check_folds (const DynoSettings *s, const DynoDatasetInfo *info, GError **error)
+{
   guint32 smallest = 0, n_groups;
-  const guint64 *counts = get_groups (info, &n_groups);
+  g_autofree guint64 *counts = copy_groups (info, &n_groups);
   guint64 least = G_MAXUINT64;
 
-  if (s->data_folds == 0)
-    return TRUE;
   if (s->data_folds == 1)
     return refuse_setting (error, "data.folds", 1,
                            _ ("a single fold leaves nothing to train on; it is 0, which is off, or "
@@ -139,15 +174,10 @@ dyno_job_check_parts (const DynoJob *job, const DynoDatasetInfo *info, GError **
   if (s->data_fold > s->data_folds)
     return refuse_setting (error, "data.fold", s->data_fold,
                            _ ("there is no such fold; it is at most data.folds"));
-  if (info->has_split)
-    return dyno_train_refuse_data (
-        error,
-        _ ("“%s” brings its own validation part, which data.folds would train on: name the folder "
-           "of its training part, or set data.folds=0"),
-        info->name);
-  if (info->schema.generated)
-    return dyno_train_refuse_data (
-        error, _ ("“%s” is made by the device and has no parts: set data.folds=0"), info->name);
+  if (!check_divisible (info, "data.folds", error))
+    return FALSE;
+  if (s->data_test_split > 0)
+    take_share (counts, n_groups, s->data_test_split);
   for (guint32 g = 0; g < n_groups; g++)
     if (counts[g] > 0 && counts[g] < least)
       {
@@ -156,6 +186,15 @@ dyno_job_check_parts (const DynoJob *job, const DynoDatasetInfo *info, GError **
       }
   if (least >= (guint64) s->data_folds)
     return TRUE;
-  return refuse_small (info, n_groups > 1 ? info->class_names[smallest] : NULL, least,
-                       s->data_folds, error);
+  return refuse_small (info, n_groups > 1 ? info->class_names[smallest] : NULL, least, s, error);
+}
+
+gboolean
+dyno_job_check_parts (const DynoJob *job, const DynoDatasetInfo *info, GError **error)
+{
+  const DynoSettings *s = &job->settings;
+
+  if (s->data_test_split > 0 && !check_divisible (info, "data.test_split", error))
+    return FALSE;
+  return s->data_folds == 0 || check_folds (s, info, error);
 }

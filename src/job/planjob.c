@@ -381,24 +381,25 @@ find_least_size (const DynoJob *job, const DynoDatasetInfo *info)
 
 gboolean
 dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
-                     DynoChoices *choices, guint64 n_train, guint64 n_validation, DynoJobPlan *plan,
+                     DynoChoices *choices, const DynoPartCounts *counts, DynoJobPlan *plan,
                      GError **error)
 {
-  g_autoptr (DynoJob) adapted = dyno_job_adapt (job, device, n_train);
+  g_autoptr (DynoJob) adapted = dyno_job_adapt (job, device, counts->n_train);
+  gboolean evaluates = counts->n_validation + counts->n_test > 0;
   const DynoSettings *s = &adapted->settings;
-  Search search = { adapted, info, device, choices, n_validation > 0, 0 };
+  Search search = { adapted, info, device, choices, evaluates, 0 };
   DynoNetworkParams params;
   Need need, other;
 
   memset (plan, 0, sizeof *plan);
   if (!dyno_job_check_parts (job, info, error)
       || !dyno_job_get_network (adapted, info, DYNO_MODE_TRAIN, &params, error)
-      || !need_of_job (adapted, info, device, choices, n_validation > 0, params.batch,
-                       s->checkpointing, &need, error))
+      || !need_of_job (adapted, info, device, choices, evaluates, params.batch, s->checkpointing,
+                       &need, error))
     return FALSE;
   plan->plan = need.plan;
   plan->batch_size = s->batch_size;
-  plan->n_train = n_train;
+  plan->n_train = counts->n_train;
   plan->budget_bytes = s->vram_budget > 0 ? (guint64) s->vram_budget : device->vram_bytes;
   plan->device_bytes = device->vram_bytes;
   plan->limit_bytes =
@@ -418,11 +419,11 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_inbox (&plan->plan, inbox_bytes (adapted, device, &plan->plan));
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_inbox (&plan->plan, 0);
-  plan_host (adapted, &params, n_validation > 0 ? 2 : 1, &need, plan);
+  plan_host (adapted, &params, evaluates ? 2 : 1, &need, plan);
   plan->n_parameters = need.n_parameters;
   plan->n_trained = need.n_trained;
   plan->flops_per_sample = need.flops;
-  plan->steps_per_epoch = dyno_job_count_steps (s, n_train, job->ranks);
+  plan->steps_per_epoch = dyno_job_count_steps (s, counts->n_train, job->ranks);
   plan->fitting_batch = find_fitting (&search, params.batch, &need.plan);
   plan->parts = plan->fits ? 1
                 : s->memory_shrink
@@ -434,8 +435,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   plan->fits_checkpointed = plan->fits;
   plan->checkpointed_share = s->checkpointing ? need.plan.recomputed_share : 0;
   if (s->checkpointing
-      && need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, FALSE, &other,
-                      NULL))
+      && need_of_job (adapted, info, device, choices, evaluates, params.batch, FALSE, &other, NULL))
     {
       dyno_plan_set_snapshot (&other.plan, plan->plan.snapshot);
       dyno_plan_set_halves (&other.plan, plan->plan.halves);
@@ -443,8 +443,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
       plan->kept_bytes = other.plan.total_bytes;
     }
   if (!plan->fits && !s->checkpointing
-      && need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, TRUE, &other,
-                      NULL))
+      && need_of_job (adapted, info, device, choices, evaluates, params.batch, TRUE, &other, NULL))
     {
       plan->fits_checkpointed = plan_fits (&search, &other.plan);
       plan->checkpointed_share = other.plan.recomputed_share;
@@ -456,8 +455,8 @@ gboolean
 dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
                DynoJobPlan *plan, GError **error)
 {
-  guint64 n_train, n_validation;
+  DynoPartCounts counts;
 
-  dyno_job_count_parts (job, info, &n_train, &n_validation);
-  return dyno_job_plan_parts (job, info, device, NULL, n_train, n_validation, plan, error);
+  dyno_job_count_parts (job, info, &counts);
+  return dyno_job_plan_parts (job, info, device, NULL, &counts, plan, error);
 }

@@ -35,7 +35,7 @@ void dyno_job_plan_drop_snapshot (DynoJobPlan *plan);
 
 /* As dyno_job_plan, for known parts and measured choices (may be NULL). */
 gboolean dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info,
-                              const DynoDeviceInfo *device, DynoChoices *choices, guint64 n_train,
-                              guint64 n_validation, DynoJobPlan *plan, GError **error);
+                              const DynoDeviceInfo *device, DynoChoices *choices,
+                              const DynoPartCounts *counts, DynoJobPlan *plan, GError **error);
 
 G_END_DECLS

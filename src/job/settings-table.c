@@ -273,6 +273,11 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
     .help = N_ ("Share of the data set that is kept out of training for validation.") },
+  { NUMBER (DOUBLE, data_test_split, "data.test_split", "0", 0, 0.9), GROUP (PIPELINE), RATE (NONE),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Test share"),
+    .help = N_ ("Share of the data set that neither trains nor validates: the best weights are "
+                "measured on it once, when the run ends. The validation share and the folds divide "
+                "the rest.") },
   { NUMBER (INT, data_folds, "data.folds", "0", 0, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Folds"),
     .help = N_ ("Divides the data into so many equal parts, of which one validates in place of the "

@@ -16,6 +16,7 @@
 #include "metrics.h"
 #include "ranktimes.h"
 #include "sensors.h"
+#include "testresult.h"
 
 G_BEGIN_DECLS
 
@@ -62,7 +63,7 @@ typedef struct {
   guint64 cores, ram_free_bytes; /* of the host, at the start */
   char governor[32];             /* governor of the CPU's clocks; empty: not known */
   gboolean no_persistence;       /* an NVIDIA card whose driver is known to be unloaded when idle */
-  guint64 n_train, n_validation, steps_per_epoch;
+  guint64 n_train, n_validation, n_test, steps_per_epoch;
   guint64 max_steps; /* number of updates that ends the run; 0: it ends by its epochs */
   /* Where this part of the run began: the number of updates before it, and its place in the
    * schedule (schedule.h), which differs where steps were of another size. */
@@ -112,7 +113,7 @@ typedef struct {
       DynoJobPlan plan;
       char *device, *driver; /* names */
       gboolean software_device;
-      guint64 n_train, n_validation;
+      guint64 n_train, n_validation, n_test;
       guint64 content_hash; /* of the data set */
     } plan;
     struct {
@@ -167,6 +168,9 @@ typedef struct {
       /* from 1: the epoch of weights.safetensors; 0: the file holds the last weights, or does not
        * exist */
       guint64 best_epoch;
+      /* of the whole run, also where this part did nothing; no samples: it has no test part, or did
+       * not come to its end */
+      DynoTestResult test;
       /* The number of micro-batches per batch at the end, where memory was short; 1: the whole
        * batch. */
       guint parts;

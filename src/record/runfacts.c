@@ -39,6 +39,7 @@ static const struct {
   ROW (FLAG, no_persistence),
   ROW (COUNT, n_train),
   ROW (COUNT, n_validation),
+  ROW (COUNT, n_test),
   ROW (COUNT, steps_per_epoch),
   ROW (COUNT, max_steps),
   ROW (COUNT, begin_step),

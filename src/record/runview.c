@@ -305,6 +305,7 @@ take_plan (DynoRunView *view, const DynoEvent *event)
   s->device = g_strdup (event->plan.device);
   s->n_train = event->plan.n_train;
   s->n_validation = event->plan.n_validation;
+  s->n_test = event->plan.n_test;
   view->limit_bytes = s->plan.limit_bytes;
   set_memory (view, s->plan.plan.total_bytes);
   count_steps (view);
@@ -393,6 +394,7 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
       s->state = event->done.state;
       s->seconds = event->done.seconds;
       s->whole_steps = event->done.whole_steps;
+      s->test = event->done.test;
       s->progress = NULL;
       if (event->done.out_dir)
         {

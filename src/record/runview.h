@@ -24,7 +24,7 @@ typedef struct {
   gboolean has_plan;
   DynoJobPlan plan;
   char *device;
-  guint64 n_train, n_validation;
+  guint64 n_train, n_validation, n_test;
   guint64 total_steps;      /* 0: not known */
   guint64 total_epochs;     /* number of epochs in total_steps, the last in part; 0: not known */
   double fraction;          /* part of the steps that is done */
@@ -42,6 +42,7 @@ typedef struct {
   double eta_s;                      /* negative: not known */
   double seconds;                    /* of the whole run, once done */
   guint64 whole_steps;               /* once done: see event.h */
+  DynoTestResult test;               /* once done: see event.h */
   double run_rate;                   /* samples/s of the run so far (runrate.h); NaN: not known */
   char *out_dir;                     /* folder of the run */
   double memory_unit;                /* bytes per unit of the memory series */

@@ -2,7 +2,8 @@
 /* The engine of a session: from a job and a data set to programs that can be submitted.
  *
  * Invariant: exactly the memory of the plan is allocated; nothing is allocated, compiled or
- * recorded after dyno_engine_build. */
+ * recorded after dyno_engine_build, except for the loader of the test part, which takes the memory
+ * of the validation's loader at the end of a run. */
 #include "engine.h"
 #include "autotune.h"
 #include "classrows.h"
@@ -47,16 +48,22 @@ open_device (DynoDevice *device, const DynoJob *job, GError **error)
 }
 
 static void
-take_samples (DynoEngine *engine, GArray *training, GArray *validation)
+take_part (DynoEnginePart *part, GArray *indices)
+{
+  part->n_samples = indices ? indices->len : 0;
+  part->indices = indices ? g_array_ref (indices) : NULL;
+}
+
+static void
+take_samples (DynoEngine *engine, const DynoDatasetParts *parts)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (engine->dataset);
 
-  engine->training.n_samples = training                 ? training->len
-                               : info->schema.generated ? info->n_samples
-                                                        : 0;
-  engine->validation.n_samples = validation ? validation->len : 0;
-  engine->training.indices = training ? g_array_ref (training) : NULL;
-  engine->validation.indices = validation ? g_array_ref (validation) : NULL;
+  take_part (&engine->training, parts->train);
+  take_part (&engine->validation, parts->validation);
+  take_part (&engine->test, parts->test);
+  if (!parts->train && info->schema.generated)
+    engine->training.n_samples = info->n_samples;
 }
 
 static void
@@ -97,24 +104,31 @@ micro_job (const DynoEngine *engine)
   return job;
 }
 
+static DynoPartCounts
+count_parts (const DynoEngine *engine)
+{
+  return (DynoPartCounts){ engine->training.n_samples, engine->validation.n_samples,
+                           engine->test.n_samples };
+}
+
 static gboolean
 plan (DynoEngine *engine, GError **error)
 {
   g_autoptr (DynoJob) micro = micro_job (engine);
+  DynoPartCounts counts = count_parts (engine);
 
   if (!dyno_job_plan_parts (micro, dyno_dataset_get_info (engine->dataset),
-                            dyno_device_get_info (engine->device), engine->choices,
-                            engine->training.n_samples, engine->validation.n_samples, &engine->plan,
-                            error))
+                            dyno_device_get_info (engine->device), engine->choices, &counts,
+                            &engine->plan, error))
     return FALSE;
   engine->plan.steps_per_epoch =
       dyno_job_count_steps (&engine->job->settings, engine->training.n_samples, engine->job->ranks);
   return TRUE;
 }
 
-DynoEngine *
-dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset, GArray *training,
-                  GArray *validation, const DynoEngineWatch *watch, GError **error)
+static DynoEngine *
+open_parts (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
+            const DynoDatasetParts *parts, const DynoEngineWatch *watch, GError **error)
 {
   g_autoptr (DynoEngine) engine = g_new0 (DynoEngine, 1);
 
@@ -123,7 +137,7 @@ dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset, 
   engine->device = open_device (device, job, error);
   if (!engine->device)
     return NULL;
-  take_samples (engine, training, validation);
+  take_samples (engine, parts);
   if (engine->training.n_samples < MAX (job->ranks, 1))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
@@ -143,14 +157,23 @@ dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset, 
 }
 
 DynoEngine *
+dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset, GArray *training,
+                  GArray *validation, const DynoEngineWatch *watch, GError **error)
+{
+  DynoDatasetParts parts = { .train = training, .validation = validation };
+
+  return open_parts (device, job, dataset, &parts, watch, error);
+}
+
+DynoEngine *
 dyno_engine_open_split (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                         const DynoEngineWatch *watch, GError **error)
 {
-  g_autoptr (GArray) training = NULL, validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
 
   if (!dyno_dataset_get_info (dataset)->schema.generated)
-    dyno_settings_divide (&job->settings, dataset, &training, &validation);
-  return dyno_engine_open (device, job, dataset, training, validation, watch, error);
+    dyno_settings_divide (&job->settings, dataset, &parts);
+  return open_parts (device, job, dataset, &parts, watch, error);
 }
 
 typedef struct {
@@ -302,7 +325,7 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
   if (!plan_part (engine, &engine->training, &progress, cancellable, error))
     return FALSE;
   builds[0] = engine->training.build;
-  if (engine->validation.n_samples > 0)
+  if (engine->validation.n_samples + engine->test.n_samples > 0)
     {
       builds[n++] = engine->validation.build =
           dyno_engine_new_build (engine, DYNO_MODE_EVALUATE, error);
@@ -331,6 +354,8 @@ make_uploader (DynoEngine *engine, DynoEnginePart *part, GError **error)
     return NULL;
   params.batch /= engine->parts;
   params.turn = part == &engine->training ? engine->parts : 1;
+  if (part == &engine->test)
+    params.ranks = params.rank = 0;
   return dyno_uploader_new (engine->device, dyno_build_get_memory (part->build),
                             dyno_build_get_graph (part->build), engine->dataset, part->indices,
                             &params, DYNO_PIPE_SLOTS, engine->job->settings.pinned, error);
@@ -362,7 +387,7 @@ build_snapshot (DynoEngine *engine, GError **error)
 static gboolean
 build_pipe (DynoEngine *engine, DynoEnginePart *part, GError **error)
 {
-  if (!part->build)
+  if (!part->build || part->n_samples == 0)
     return TRUE;
   if (!dyno_dataset_get_info (engine->dataset)->schema.generated && !engine->resident
       && !(part->uploader = make_uploader (engine, part, error)))
@@ -401,7 +426,8 @@ build_figures (DynoEngine *engine, GError **error)
   if (!engine->readback)
     return FALSE;
   engine->figures = dyno_figures_new (graph, dyno_engine_get_graph (engine), engine->readback);
-  dyno_pipe_set_readback (engine->validation.pipe, engine->readback);
+  if (engine->validation.pipe)
+    dyno_pipe_set_readback (engine->validation.pipe, engine->readback);
   return TRUE;
 }
 
@@ -411,7 +437,7 @@ build_watch (DynoEngine *engine, GError **error)
 {
   DynoBuild *build = engine->validation.build;
 
-  if (!build || !dyno_job_watches_masks (engine->job)
+  if (!build || engine->validation.n_samples == 0 || !dyno_job_watches_masks (engine->job)
       || !dyno_network_get_watched (dyno_build_get_graph (build)))
     return TRUE;
   engine->watch =
@@ -428,6 +454,20 @@ build_pipes (DynoEngine *engine, GError **error)
     return FALSE;
   engine->stepper = dyno_stepper_new (engine->training.pipe);
   return !engine->comm || build_exchange (engine, error);
+}
+
+gboolean
+dyno_engine_turn_to_test (DynoEngine *engine, GError **error)
+{
+  g_return_val_if_fail (engine->test.n_samples > 0 && !engine->test.build, FALSE);
+  g_clear_pointer (&engine->validation.pipe, dyno_pipe_free);
+  g_clear_pointer (&engine->validation.uploader, dyno_uploader_free);
+  engine->test.build = g_steal_pointer (&engine->validation.build);
+  if (!build_pipe (engine, &engine->test, error))
+    return FALSE;
+  if (engine->readback)
+    dyno_pipe_set_readback (engine->test.pipe, engine->readback);
+  return TRUE;
 }
 
 /* --- memory that is refused ------------------------------------------------------------------- */
@@ -447,6 +487,7 @@ guess_fitting (DynoEngine *engine)
 {
   guint64 used, available, allocated = dyno_device_get_allocated_total (engine->device);
   g_autoptr (DynoJob) smaller = micro_job (engine);
+  DynoPartCounts counts = count_parts (engine);
   DynoJobPlan fitting;
 
   if (!dyno_device_query_memory (engine->device, &used, &available) || available == 0
@@ -454,9 +495,8 @@ guess_fitting (DynoEngine *engine)
     available = engine->plan.plan.total_bytes / 2;
   smaller->settings.vram_budget = (gint64) (available + allocated);
   return dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset),
-                              dyno_device_get_info (engine->device), engine->choices,
-                              engine->training.n_samples, engine->validation.n_samples, &fitting,
-                              NULL)
+                              dyno_device_get_info (engine->device), engine->choices, &counts,
+                              &fitting, NULL)
              ? fitting.fitting_batch
              : 0;
 }
@@ -567,12 +607,12 @@ report_parts (DynoEngine *engine, const DynoEngineWatch *watch)
   g_clear_pointer (&engine->shrunk_for, g_free);
 }
 
-/* Frees what dyno_engine_build made, step by step for both parts, since their programs share
+/* Frees what dyno_engine_build made, step by step for all parts, since their programs share
  * memory. */
 static void
 clear_build (DynoEngine *engine)
 {
-  DynoEnginePart *parts[] = { &engine->training, &engine->validation };
+  DynoEnginePart *parts[] = { &engine->training, &engine->validation, &engine->test };
 
   g_clear_pointer (&engine->stepper, dyno_stepper_free);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
@@ -853,6 +893,7 @@ dyno_engine_free (DynoEngine *engine)
   g_free (engine->shrunk_for);
   g_clear_pointer (&engine->training.indices, g_array_unref);
   g_clear_pointer (&engine->validation.indices, g_array_unref);
+  g_clear_pointer (&engine->test.indices, g_array_unref);
   dyno_job_unref (engine->job);
   dyno_device_unref (engine->device);
   dyno_dataset_unref (engine->dataset);

@@ -36,6 +36,9 @@ struct _DynoEngine {
    * before dyno_engine_build. */
   gboolean resident;
   DynoEnginePart training, validation; /* their builds share memory */
+  /* The test part, which is evaluated once, at the end: dyno_engine_turn_to_test gives it the
+   * build, the pipe and the uploader of the validation. */
+  DynoEnginePart test;
   DynoStartValues *start; /* computed while kernels compile, until dyno_engine_initialise */
   DynoSnapshot *snapshot; /* NULL: the plan has no room for one */
   /* of the job's ranks; set before dyno_engine_build, outlives the engine; NULL: one rank */
@@ -65,7 +68,7 @@ typedef struct {
 DynoEngine *dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                               GArray *training, GArray *validation, const DynoEngineWatch *watch,
                               GError **error);
-/* The same for the parts into which the job divides the data set. */
+/* The same for the parts into which the job divides the data set, with the test part. */
 DynoEngine *dyno_engine_open_split (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                                     const DynoEngineWatch *watch, GError **error);
 
@@ -125,6 +128,11 @@ DynoProgram *dyno_engine_get_program (DynoEngine *engine);
 /* Waits for all submissions in flight. */
 void dyno_engine_free (DynoEngine *engine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEngine, dyno_engine_free)
+
+/* Ends the validation, and prepares the test part, which has samples, for an evaluation by this rank
+ * of all of it; no submission may be in flight.  To be called once.  Errors: those of
+ * dyno_uploader_new. */
+gboolean dyno_engine_turn_to_test (DynoEngine *engine, GError **error);
 
 /* Gives the loaders the job's present settings of DYNO_SETTING_LIVE_LOADER; the settings then
  * become the values that the loaders could be set to. */

@@ -69,6 +69,7 @@ dyno_run_report_plan (DynoRun *run)
   event->plan.software_device = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   event->plan.n_train = engine->training.n_samples;
   event->plan.n_validation = engine->validation.n_samples;
+  event->plan.n_test = engine->test.n_samples;
   event->plan.content_hash = run->content_hash;
   dyno_session_emit (run->session, event);
 }
@@ -163,6 +164,7 @@ dyno_run_begin_folder (DynoRun *run)
     return;
   run->log->folder_begun = TRUE;
   dyno_run_folder_begin (run->log->dir, run->session->metrics, &problem);
+  dyno_run_drop_old_test (run);
   check_log (run, problem);
   dyno_run_write_settings (run);
   if (!dyno_run_place_best (run, &unplaced))
@@ -331,6 +333,7 @@ dyno_run_report_facts (DynoRun *run)
     .fitting_batch = (guint64) MAX (engine->plan.fitting_batch, 0),
     .n_train = engine->training.n_samples,
     .n_validation = engine->validation.n_samples,
+    .n_test = engine->test.n_samples,
     .steps_per_epoch = engine->plan.steps_per_epoch,
     .max_steps = (guint64) MAX (run->job->max_steps, 0),
     .begin_step = p->step,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run, for the files of the session's thread: sessionthread.c (its life),
  * trainloop.c (epochs and steps), report.c (its reports and its folder), savepolicy.c (its
- * checkpoints and weights), runclock.c (its times), and some smaller ones.  They call each other
+ * checkpoints and weights), testpart.c (the test at its end), runclock.c (its times), and some smaller ones.  They call each other
  * only through this header: any of them may warn, and the loop saves and reports.  Each struct in
  * DynoRun belongs to one of the files, and the others use its functions; the remaining members
  * belong to the run as a whole.  Private to the train layer. */
@@ -59,6 +59,7 @@ typedef struct {
   DynoHealth health;
   gboolean validation_warned; /* the last validation had no finite loss */
   gboolean is_idle;           /* there was nothing left to do */
+  DynoTestResult test;        /* belongs to testpart.c */
   DynoPosition begin;         /* position at which this part of the run began */
   guint64 whole_steps;        /* see event.h */
   DynoSensors *sensors;       /* belongs to runsensors.c: from the first engine on */
@@ -146,6 +147,22 @@ guint64 dyno_run_ask_memory (DynoRun *run);
 /* Reports to the sensors that the run holds no device memory any more. */
 void dyno_run_clear_memory (DynoRun *run);
 
+/* testpart.c: the result on the test part.  keeps: this rank needs its best weights for it at the
+ * end.  lacks: the run, which has done all that its settings ask for, has no result of this state.
+ * recall: after a checkpoint was loaded, takes over the result beside it.  drop_old: removes the
+ * result of another state from the run's folder, which has begun. */
+gboolean dyno_run_keeps_test (const DynoRun *run);
+gboolean dyno_run_lacks_test (const DynoRun *run);
+void dyno_run_recall_test (DynoRun *run, const char *checkpoint);
+void dyno_run_drop_old_test (DynoRun *run);
+/* To be called when the run has finished and its weights are saved: measures the test part, once,
+ * where there is one; afterwards the device no longer holds the run's last weights.  With several
+ * ranks it is collective, and rank 0 measures.  FINISHED, or STOPPED or ENDED as asked.  Errors:
+ * DEVICE_LOST, TIMEOUT, the communicator's; others are warnings. */
+DynoRunOutcome dyno_run_test (DynoRun *run, GError **error);
+/* The result of the run's present state; no samples: there is none. */
+DynoTestResult dyno_run_get_test (const DynoRun *run);
+
 /* unreadable.c.  Warns, once, of the first sample that could not be read. */
 void dyno_run_warn_unreadable (DynoRun *run);
 /* Collects count and names of the samples that could not be read; to be called before an engine is
@@ -211,6 +228,9 @@ gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **err
 /* Copies adopted weights to the run's folder, where they are not in it.  Errors: OUTPUT. */
 gboolean dyno_run_place_best (DynoRun *run, GError **error);
 
+/* Loads the best weights onto the device, in place of the last ones; does nothing where the last ones
+ * are kept as the best.  Errors: CHECKPOINT, those of reading a file, the device's. */
+gboolean dyno_run_load_best (DynoRun *run, GError **error);
 /* Writes the best weights to the run's folder and to the job's weights_out, where there are any;
  * last: also the last weights, which are on the device.  Errors: OUTPUT, DIVERGED, the device's. */
 gboolean dyno_run_save_weights (DynoRun *run, gboolean last, GError **error);

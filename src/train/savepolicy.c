@@ -15,6 +15,8 @@
 #include "bestepoch.h"
 #include "file.h"
 #include "saver.h"
+#include "targets.h"
+#include "weightsfile.h"
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <math.h>
@@ -95,7 +97,7 @@ dyno_run_begin_saving (DynoRun *run)
   run->saving->due = run->saving->armed = FALSE;
   run->saving->saved_us = dyno_run_clock_now (&run->clock);
   run->saving->armed_step = run->position.step;
-  if (dir || run->job->weights_out)
+  if (dir || run->job->weights_out || dyno_run_keeps_test (run))
     run->saving->saver = dyno_saver_new (&params);
 }
 
@@ -471,4 +473,33 @@ dyno_run_save_weights (DynoRun *run, gboolean last, GError **error)
   dyno_saver_flush (run->saving->saver);
   return (run->position.best_epoch == 0 || save_best (run, error))
          && (!last || save_last (run, error));
+}
+
+gboolean
+dyno_run_load_best (DynoRun *run, GError **error)
+{
+  DynoRunFolder *dir = dyno_run_get_folder (run);
+  DynoGraph *graph = dyno_engine_get_graph (run->engine);
+  const DynoWeights *kept = dyno_saver_get_best (run->saving->saver);
+  const char *path = run->saving->best_path ? run->saving->best_path
+                     : dir                  ? dyno_run_folder_get_weights (dir)
+                                            : NULL;
+  g_autofree char *shown = path ? g_filename_display_name (path) : NULL;
+  DynoWeightsSource source = { .shown = shown, .prefix = "" };
+  g_autoptr (DynoWeights) read = NULL;
+  g_autoptr (DynoSafetensors) file = NULL;
+
+  if (run->position.best_epoch == 0)
+    return TRUE;
+  g_return_val_if_fail (kept || path, FALSE);
+  if (!kept)
+    {
+      file = dyno_safetensors_open (path, 0, error);
+      read = file ? dyno_weights_new (graph, error) : NULL;
+      if (!read || !dyno_weights_read (read, graph, file, &source, error))
+        return FALSE;
+      dyno_targets_unfold (read, graph);
+    }
+  return dyno_program_write_parameters (dyno_engine_get_program (run->engine), DYNO_SPACE_MASTER,
+                                        (const float *const *) (kept ? kept : read)->values, error);
 }

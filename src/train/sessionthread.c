@@ -80,6 +80,7 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
   for (guint i = 0; i < warnings->len; i++)
     dyno_run_warn (run, "%s", (char *) g_ptr_array_index (warnings, i));
   dyno_run_recall_log (run, checkpoint);
+  dyno_run_recall_test (run, checkpoint);
   dyno_run_set_checkpoint (run, checkpoint);
   return dyno_run_adopt_best (run, checkpoint, error);
 }
@@ -352,7 +353,7 @@ leave_if_over (DynoRun *run, gboolean *over, GError **error)
 {
   DynoComm *comm = run->session->comm;
 
-  *over = run->job->rank == 0 && is_over (run) && has_left_all (run);
+  *over = run->job->rank == 0 && !dyno_run_lacks_test (run) && is_over (run) && has_left_all (run);
   if (comm && !dyno_comm_broadcast (comm, over, sizeof *over, 0, error))
     return FALSE;
   if (!*over)
@@ -474,7 +475,7 @@ pause_released (DynoRun *run)
   return DYNO_RUN_GOES_ON;
 }
 
-/* Trains to the end, and writes the weights. */
+/* Trains to the end, writes the weights, and measures the best ones on the test part. */
 static DynoRunOutcome
 train (DynoRun *run, GError **error)
 {
@@ -497,6 +498,8 @@ train (DynoRun *run, GError **error)
               || !dyno_run_share_unreadable (run, &problem))
             outcome = DYNO_RUN_FAILED;
         }
+      if (outcome == DYNO_RUN_FINISHED)
+        outcome = dyno_run_test (run, &problem);
     }
   while (outcome == DYNO_RUN_GOES_ON
          || (outcome == DYNO_RUN_FAILED && recover_running (run, &problem)));
@@ -601,6 +604,7 @@ print_end (DynoRun *run, DynoSessionState state)
   event->done.whole_steps = run->whole_steps;
   event->done.best_val_metric = run->position.best_val_metric;
   event->done.best_epoch = run->position.best_epoch;
+  event->done.test = dyno_run_get_test (run);
   event->done.out_dir = g_strdup (run->job->out_dir);
   event->done.parts = MAX (run->parts, 1);
   event->done.batch_size = run->batch_size;

@@ -8,12 +8,15 @@
 
 #define MAX_NAMED 100
 
+/* Part 0: the training; 1: the validation, or at the end the test. */
 static DynoLoader *
 get_loader (DynoRun *run, guint part)
 {
-  DynoUploader *uploader =
-      run->engine ? (part == 0 ? run->engine->training.uploader : run->engine->validation.uploader)
-                  : NULL;
+  const DynoEngine *engine = run->engine;
+  DynoUploader *uploader = !engine                 ? NULL
+                           : part == 0             ? engine->training.uploader
+                           : engine->test.uploader ? engine->test.uploader
+                                                   : engine->validation.uploader;
 
   return uploader ? dyno_uploader_get_loader (uploader) : NULL;
 }

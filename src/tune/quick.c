@@ -161,7 +161,7 @@ static gboolean
 measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp, double left,
                   DynoMeasurement *measurement, guint *n_train, GError **error)
 {
-  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
   gint64 deadline_us = g_get_monotonic_time () + (gint64) (left * G_USEC_PER_SEC);
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (DynoDataset) dataset = NULL;
@@ -179,8 +179,8 @@ measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean
   dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, q->cancellable, error);
   if (!dataset)
     return FALSE;
-  dyno_settings_divide (&job->settings, dataset, &train, &validation);
-  *n_train = train->len;
+  dyno_settings_divide (&job->settings, dataset, &parts);
+  *n_train = parts.train->len;
   meter = dyno_async_meter_new (dyno_meter_new (job, dataset, info), STOP_S);
   dyno_async_meter_set_end (meter, deadline_us + (gint64) (STOP_S * G_USEC_PER_SEC));
   good = meter->class->trial (meter, &job->settings, q->seconds, deadline_us, q->cancellable,

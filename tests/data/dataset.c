@@ -207,6 +207,20 @@ test_split_mixes_each_part (void)
     }
 }
 
+/* The parts of one fold. */
+static void
+split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint64 seed, GArray **train,
+            GArray **validation)
+{
+  DynoDivision division = { .seed = seed, .n_folds = n_folds, .fold = fold };
+  g_auto (DynoDatasetParts) parts = { 0 };
+
+  dyno_dataset_divide (dataset, &division, &parts);
+  g_assert_cmpuint (parts.test->len, ==, 0);
+  *train = g_steal_pointer (&parts.train);
+  *validation = g_steal_pointer (&parts.validation);
+}
+
 /* Each sample is used for validation once; the sizes of folds, and of each class in them, differ by
  * at most one. */
 static void
@@ -223,7 +237,7 @@ test_folds (void)
       guint counts[4] = { 0 }, early = 0;
       gboolean seen[1003] = { FALSE };
 
-      dyno_dataset_split_fold (dataset, 7, fold, 3, &train, &validation);
+      split_fold (dataset, 7, fold, 3, &train, &validation);
       g_assert_cmpuint (validation->len, ==, 1003 / 7 + (fold < 1003 % 7));
       g_assert_cmpuint (train->len + validation->len, ==, 1003);
       for (guint i = 0; i < train->len; i++)
@@ -246,7 +260,7 @@ test_folds (void)
           g_assert_cmpuint (counts[c], <=, info->class_counts[c] / 7 + 1);
         }
       g_assert_cmpuint (early, <, 30); /* the beginning is not of one class */
-      dyno_dataset_split_fold (dataset, 7, fold, 3, &rest, &again);
+      split_fold (dataset, 7, fold, 3, &rest, &again);
       g_assert_cmpmem (validation->data, validation->len * 4, again->data, again->len * 4);
       g_assert_cmpmem (train->data, train->len * 4, rest->data, rest->len * 4);
       if (fold == 0)
@@ -257,11 +271,71 @@ test_folds (void)
   {
     g_autoptr (GArray) train = NULL, validation = NULL, other = NULL;
 
-    dyno_dataset_split_fold (dataset, 7, 0, 4, &train, &validation); /* another seed */
+    split_fold (dataset, 7, 0, 4, &train, &validation); /* another seed */
     other = sorted (validation);
     g_assert_cmpuint (other->len, ==, first->len);
     g_assert_cmpint (memcmp (other->data, first->data, first->len * 4), !=, 0);
   }
+}
+
+/* The test part is a share of each class, drawn over the whole file, and depends only on its share
+ * and the seed; the other parts divide what it leaves, and all samples are in one part. */
+static void
+test_test_part (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?samples=400");
+  const DynoDivision divisions[] = {
+    { .seed = 3, .test_fraction = 0.15, .val_fraction = 0.2 },
+    { .seed = 3, .test_fraction = 0.15 },
+    { .seed = 3, .test_fraction = 0.15, .n_folds = 4, .fold = 1, .val_fraction = 0.5 },
+    { .seed = 3, .test_fraction = 0.15, .n_folds = 4, .fold = 3 },
+    { .seed = 4, .test_fraction = 0.15, .val_fraction = 0.2 },
+    { .seed = 3, .test_fraction = 0.3, .val_fraction = 0.2 },
+  };
+  static const guint n_validation[] = { 68, 0, 85, 85, 68, 56 };
+  g_auto (DynoDatasetParts) first = { 0 };
+
+  for (guint d = 0; d < G_N_ELEMENTS (divisions); d++)
+    {
+      g_auto (DynoDatasetParts) parts = { 0 };
+      gboolean seen[400] = { FALSE };
+      guint counts[10] = { 0 }, late = 0;
+
+      dyno_dataset_divide (dataset, &divisions[d], &parts);
+      g_assert_cmpuint (parts.test->len, ==, d < 5 ? 60 : 120);
+      g_assert_cmpuint (parts.validation->len, ==, n_validation[d]);
+      g_assert_cmpuint (parts.train->len, ==, 400 - parts.test->len - parts.validation->len);
+      for (guint p = 0; p < 3; p++)
+        {
+          const GArray *part = p == 0 ? parts.train : p == 1 ? parts.validation : parts.test;
+
+          for (guint i = 0; i < part->len; i++)
+            {
+              guint32 index = g_array_index (part, guint32, i);
+
+              g_assert_false (seen[index]);
+              seen[index] = TRUE;
+              counts[dyno_dataset_get_label (dataset, index)] += p == 2;
+              late += p == 2 && index >= 200;
+            }
+        }
+      for (guint c = 0; c < 10; c++)
+        g_assert_cmpuint (counts[c], ==, parts.test->len / 10);
+      g_assert_cmpuint (late, >, parts.test->len / 4);
+      g_assert_cmpuint (late, <, 3 * parts.test->len / 4);
+      if (d == 1) /* nothing is drawn from the rest, which stays in file order */
+        for (guint i = 1; i < parts.train->len; i++)
+          g_assert_cmpuint (g_array_index (parts.train, guint32, i - 1), <,
+                            g_array_index (parts.train, guint32, i));
+      if (d == 0)
+        dyno_dataset_divide (dataset, &divisions[d], &first);
+      else if (d < 4)
+        g_assert_cmpmem (parts.test->data, 60 * 4, first.test->data, 60 * 4);
+      else if (d == 4)
+        g_assert_cmpint (memcmp (parts.test->data, first.test->data, 60 * 4), !=, 0);
+    }
+  g_autoptr (GArray) in_order = sorted (first.test);
+  g_assert_cmpint (memcmp (first.test->data, in_order->data, 60 * 4), !=, 0);
 }
 
 static void
@@ -474,6 +548,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/split/mixes-each-part", test_split_mixes_each_part);
   g_test_add_func ("/data/split/of-nothing-is-file-order", test_split_of_nothing_is_file_order);
   g_test_add_func ("/data/split/folds", test_folds);
+  g_test_add_func ("/data/split/test-part-depends-on-share-and-seed", test_test_part);
   g_test_add_func ("/data/split/keeps-one-to-train", test_split_keeps_one_to_train);
   g_test_add_func ("/data/split/gives-minorities-one-to-validate",
                    test_split_gives_minorities_one_to_validate);

@@ -269,10 +269,15 @@ test_rows_and_parts (void)
 }
 
 /* Each part has its share of a rare label, and a sample is in one part only; the same holds for
- * folds. */
+ * folds and for a test part. */
 static void
 test_division (void)
 {
+  static const DynoDivision divisions[] = {
+    { .seed = 7, .n_folds = 4, .fold = 0 }, { .seed = 7, .n_folds = 4, .fold = 1 },
+    { .seed = 7, .n_folds = 4, .fold = 2 }, { .seed = 7, .n_folds = 4, .fold = 3 },
+    { .seed = 7, .val_fraction = 0.25 },    { .seed = 7, .test_fraction = 0.25 },
+  };
   g_autofree char *folder = test_folder_new (), *path = NULL;
   g_autoptr (GString) text = g_string_new ("file,common,rare\n");
   g_autoptr (GError) error = NULL;
@@ -288,16 +293,16 @@ test_division (void)
   path = test_write (folder, "m.csv", text->str, text->len);
   g_autoptr (DynoDataset) dataset = open_as (path, DYNO_TASK_LABELS, &error);
   g_assert_no_error (error);
-  for (guint fold = 0; fold <= 4; fold++)
+  for (guint d = 0; d < G_N_ELEMENTS (divisions); d++)
     {
       g_autoptr (GArray) train = NULL, validation = NULL;
+      g_auto (DynoDatasetParts) parts = { 0 };
       g_autofree guint8 *seen = g_new0 (guint8, 200);
       guint rare = 0;
 
-      if (fold < 4)
-        dyno_dataset_split_fold (dataset, 4, fold, 7, &train, &validation);
-      else
-        dyno_dataset_split (dataset, 0.25, 7, &train, &validation);
+      dyno_dataset_divide (dataset, &divisions[d], &parts);
+      train = g_array_ref (parts.train);
+      validation = g_array_ref (d == 5 ? parts.test : parts.validation);
       g_assert_cmpuint (validation->len, ==, 50);
       g_assert_cmpuint (train->len, ==, 150);
       for (guint i = 0; i < 200; i++)

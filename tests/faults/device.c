@@ -133,6 +133,46 @@ test_gone_at (gconstpointer word)
   set_faults ("");
 }
 
+/* A run that also measures a test part, in a folder of its own. */
+static void
+run_tested (TestRun *run)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = tiny_job (folder, 1);
+
+  test_job_set (job, "data.test_split=0.3", NULL);
+  test_run (run, job, NULL, NULL);
+  test_remove_tree (folder);
+}
+
+/* The device is lost at each of the last submits, which load the best weights and measure the test
+ * part: the run measures it on the new device. */
+static void
+test_gone_while_tested (gconstpointer word)
+{
+  g_auto (TestRun) whole = { 0 };
+  guint64 all;
+
+  set_faults ("");
+  run_tested (&whole);
+  all = count_calls ("submits");
+  g_assert_cmpuint (whole.test.n_samples, ==, 30);
+  for (guint64 n = all - 3; n <= all; n++)
+    {
+      g_auto (TestRun) run = { 0 };
+
+      fault ("%s=%" G_GUINT64_FORMAT, (const char *) word, n);
+      run_tested (&run);
+      g_assert_no_error (run.error);
+      g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (count_calls ("devices"), ==, 2);
+      g_assert_cmpuint (run.test.n_samples, ==, 30);
+      g_assert_cmpfloat (run.test.loss, ==, whole.test.loss);
+      g_assert_cmpuint (run.losses->len, ==, whole.losses->len);
+    }
+  set_faults ("");
+}
+
 /* The device is lost at each submit of the thread that reads a checkpoint back: this checkpoint is
  * not written, and the run goes on from the previous one, or from the start. */
 static void
@@ -559,6 +599,10 @@ main (int argc, char **argv)
                         test_gone_while_read_back);
   g_test_add_data_func ("/faults/device/hangs/while-a-checkpoint-is-read-back", "hang",
                         test_gone_while_read_back);
+  g_test_add_data_func ("/faults/device/lost/while-the-test-part-is-measured", "lost",
+                        test_gone_while_tested);
+  g_test_add_data_func ("/faults/device/hangs/while-the-test-part-is-measured", "hang",
+                        test_gone_while_tested);
   g_test_add_data_func ("/faults/device/second/loss-is-an-error", "lost", test_second_loss);
   g_test_add_data_func ("/faults/device/second/hang-is-an-error", "hang", test_second_loss);
   g_test_add_data_func ("/faults/device/memory/none-at-each-allocation", "memory", test_no_memory);

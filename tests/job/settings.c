@@ -77,6 +77,7 @@ test_keys (void)
                                       "data.shuffle",
                                       "data.balance",
                                       "data.val_split",
+                                      "data.test_split",
                                       "data.folds",
                                       "data.fold",
                                       "data.normalise",
@@ -1144,6 +1145,20 @@ test_refused_samples_are_of_the_share (void)
     }
 }
 
+static DynoPartCounts
+assert_counted (const DynoJob *job, DynoDataset *dataset)
+{
+  g_auto (DynoDatasetParts) parts = { 0 };
+  DynoPartCounts parted;
+
+  dyno_job_count_parts (job, dyno_dataset_get_info (dataset), &parted);
+  dyno_settings_divide (&job->settings, dataset, &parts);
+  g_assert_cmpuint (parted.n_train, ==, parts.train->len);
+  g_assert_cmpuint (parted.n_validation, ==, parts.validation->len);
+  g_assert_cmpuint (parted.n_test, ==, parts.test->len);
+  return parted;
+}
+
 /* The parts that are counted from the facts equal those of the data set, also if no class can spare
  * a sample. */
 static void
@@ -1154,27 +1169,24 @@ test_parts (void)
                                            "builtin:shapes?size=16&samples=9&classes=7",
                                            "builtin:shapes?size=16&samples=2&classes=2" };
   static const double fractions[] = { 0, 0.001, 0.01, 0.1, 0.25, 0.9 };
+  static const double tests[] = { 0, 0.001, 0.15, 0.9 };
   g_autoptr (DynoJob) job = resnet_job ();
 
   for (guint d = 0; d < G_N_ELEMENTS (locations); d++)
-    for (guint i = 0; i < G_N_ELEMENTS (fractions); i++)
+    for (guint i = 0; i < G_N_ELEMENTS (fractions) * G_N_ELEMENTS (tests); i++)
       {
         g_autoptr (DynoDataset) dataset =
             dyno_dataset_open (locations[d], NULL, NULL, NULL, NULL, NULL);
-        g_autoptr (GArray) train = NULL, validation = NULL;
-        guint64 n_train, n_validation;
 
         g_assert_nonnull (dataset);
-        job->settings.data_val_split = fractions[i];
-        dyno_job_count_parts (job, dyno_dataset_get_info (dataset), &n_train, &n_validation);
-        dyno_settings_divide (&job->settings, dataset, &train, &validation);
-        g_assert_cmpuint (n_train, ==, train->len);
-        g_assert_cmpuint (n_validation, ==, validation->len);
+        job->settings.data_val_split = fractions[i % G_N_ELEMENTS (fractions)];
+        job->settings.data_test_split = tests[i / G_N_ELEMENTS (fractions)];
+        assert_counted (job, dataset);
       }
 }
 
-/* Each fold is counted as it is divided; together the folds are all samples, whatever the
- * validation share is. */
+/* Each fold is counted as it is divided; together the folds are all samples but those of the test
+ * part, whatever the validation share is. */
 static void
 test_parts_of_folds (void)
 {
@@ -1182,24 +1194,24 @@ test_parts_of_folds (void)
   g_autoptr (DynoDataset) dataset = dyno_dataset_open (
       "builtin:shapes?size=16&samples=47&classes=3", NULL, NULL, NULL, NULL, NULL);
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
-  guint64 n_train, n_validation, all = 0;
   DynoSettings other = job->settings;
+  guint64 all = 0;
 
   job->settings.data_folds = 5;
-  for (gint64 fold = 1; fold <= 5; fold++)
+  for (gint64 i = 0; i < 10; i++)
     {
-      g_autoptr (GArray) train = NULL, validation = NULL;
+      DynoPartCounts parted;
 
-      job->settings.data_fold = fold;
+      job->settings.data_test_split = i < 5 ? 0 : 0.2;
+      job->settings.data_fold = 1 + i % 5;
       g_assert_true (dyno_job_check_parts (job, info, NULL));
-      dyno_job_count_parts (job, info, &n_train, &n_validation);
-      dyno_settings_divide (&job->settings, dataset, &train, &validation);
-      g_assert_cmpuint (n_validation, ==, fold <= 2 ? 10 : 9); /* 47 by 5 */
-      g_assert_cmpuint (n_train, ==, train->len);
-      g_assert_cmpuint (n_validation, ==, validation->len);
-      all += n_validation;
+      parted = assert_counted (job, dataset);
+      g_assert_cmpuint (parted.n_test, ==, i < 5 ? 0 : 9);
+      if (i < 5)
+        g_assert_cmpuint (parted.n_validation, ==, i < 2 ? 10 : 9); /* 47 by 5 */
+      all += parted.n_validation;
     }
-  g_assert_cmpuint (all, ==, 47);
+  g_assert_cmpuint (all, ==, 47 + 38);
   g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
   other = job->settings;
   g_assert_true (dyno_settings_divide_alike (&job->settings, &other));
@@ -1207,6 +1219,9 @@ test_parts_of_folds (void)
   g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
   other = job->settings;
   other.seed++;
+  g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
+  other = job->settings;
+  other.data_test_split = 0.1;
   g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
 }
 
@@ -1246,6 +1261,15 @@ test_parts_refused (void)
         g_assert_nonnull (strstr (error->message, words[w]));
     }
   job->settings.data_fold = 1;
+  job->settings.data_test_split = 0.3; /* which leaves 3 of the third */
+  {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_false (dyno_job_check_parts (job, &info, &error));
+    g_assert_nonnull (strstr (error->message, "only 3 samples of the class “third”"));
+    g_assert_nonnull (strstr (error->message, "those of the test part"));
+  }
+  job->settings.data_test_split = 0;
   of_class[2] = 1;
   for (guint i = 0; i < 3; i++)
     {
@@ -1259,6 +1283,19 @@ test_parts_refused (void)
       g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
       g_assert_nonnull (strstr (error->message, words[i]));
       g_assert_nonnull (strstr (error->message, "set data.folds=0"));
+    }
+  job->settings.data_folds = 0;
+  job->settings.data_test_split = 0.1;
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const words[] = { NULL, "its own validation part", "made by the device" };
+      g_autoptr (GError) error = NULL;
+
+      info.has_split = i == 1;
+      info.schema.generated = i == 2;
+      g_assert_cmpint (dyno_job_check_parts (job, &info, &error), ==, i == 0);
+      g_assert_true (i == 0 || strstr (error->message, words[i]));
+      g_assert_true (i == 0 || strstr (error->message, "set data.test_split=0"));
     }
 }
 

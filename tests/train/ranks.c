@@ -840,6 +840,37 @@ test_masks_are_watched_by_rank_0 (void)
     }
 }
 
+/* Rank 0 measures the whole test part; the result is that of one process with the same weights. */
+static void
+test_test_part (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = new_job ("mlp", 2), again = new_job ("mlp", 1);
+  Group group = { .job = job };
+  g_auto (TestRun) alone = { 0 };
+  g_autofree char *result = g_build_filename (folder, DYNO_TEST_RESULT_NAME, NULL);
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, "data.test_split=0.25", NULL);
+  run_group (&group, 2);
+  assert_good (&group, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (group.runs[0].test.n_samples, ==, 40);
+  g_assert_cmpuint (group.runs[1].test.n_samples, ==, 0);
+
+  /* Without its file the result is measured anew. */
+  g_assert_cmpint (g_unlink (result), ==, 0);
+  again->resume = g_strdup (folder);
+  again->out_dir = g_strdup (folder);
+  test_job_set (again, "data.test_split=0.25", "batch_size=8", NULL);
+  test_run_good (&alone, again);
+  g_assert_cmpuint (alone.losses->len, ==, 0);
+  g_assert_cmpuint (alone.test.n_samples, ==, 40);
+  g_assert_cmpfloat (alone.test.loss, ==, group.runs[0].test.loss);
+  g_assert_cmpfloat (alone.test.metrics[0], ==, group.runs[0].test.metrics[0]);
+  clear_runs (&group);
+  test_remove_tree (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -867,5 +898,6 @@ main (int argc, char **argv)
                    test_unreadable_samples_are_all_ranks);
   g_test_add_func ("/train/ranks/rank-0-tells-what-each-does", test_rates);
   g_test_add_func ("/train/ranks/masks-are-watched-by-rank-0", test_masks_are_watched_by_rank_0);
+  g_test_add_func ("/train/ranks/test-part-is-measured-by-rank-0", test_test_part);
   return g_test_run ();
 }

@@ -107,6 +107,7 @@ take_event (TestRun *run, DynoEvent *event)
       run->parts = event->done.parts;
       run->best_val_accuracy = event->done.best_val_metric;
       run->n_unreadable = event->done.n_unreadable;
+      run->test = event->done.test;
       run->n_ranks = event->done.n_ranks;
       run->ranks = g_memdup2 (event->done.ranks, run->n_ranks * sizeof *run->ranks);
       g_assert_cmpuint (g_strv_length (event->done.unreadable), ==, MIN (run->n_unreadable, 100));

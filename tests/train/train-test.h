@@ -31,6 +31,7 @@ typedef struct {
   guint epochs, skipped, parts;
   double last_rate;
   guint64 n_unreadable;
+  DynoTestResult test; /* from its DONE event */
   guint n_ranks;
   DynoRankReport *ranks; /* from its DONE event */
   GPtrArray *masks;      /* DynoEvent*: its MASKS events */

@@ -8,7 +8,7 @@
 #define DATA "builtin:shapes?size=8&samples=40&classes=2"
 
 typedef struct {
-  guint ended;
+  guint ended, tested;
   double begin_seconds, seconds; /* of the last session */
 } Ends;
 
@@ -20,6 +20,7 @@ take_end (const DynoEvent *event, gpointer data)
   if (event->type != DYNO_EVENT_DONE)
     return;
   ends->ended++;
+  ends->tested += event->done.test.n_samples > 0;
   ends->begin_seconds = event->done.begin_seconds;
   ends->seconds = event->done.seconds;
 }
@@ -39,7 +40,7 @@ remove_tree (const char *path)
 }
 
 /* A part of a trial has the time of its own epochs only; earlier epochs were counted when they were
- * trained. */
+ * trained.  No part measures the test part, not even the one that trains all epochs. */
 static void
 test_parts_of_a_trial_have_their_own_time (void)
 {
@@ -65,6 +66,7 @@ test_parts_of_a_trial_have_their_own_time (void)
   job->settings.epochs = 4;
   job->settings.workers = 0;
   job->settings.data_val_split = 0.2;
+  job->settings.data_test_split = 0.2;
   g_assert_true (
       dyno_accuracy_check (job, dyno_dataset_get_info (dataset), "loss", &params.metric, &error));
   g_autoptr (DynoAccuracyTrainer) trainer = dyno_accuracy_trainer_new (&params, &error);
@@ -84,6 +86,7 @@ test_parts_of_a_trial_have_their_own_time (void)
       g_assert_cmpuint (ends.ended, ==, part + 1);
       g_assert_true ((ends.begin_seconds > 0) == (part > 0));
       g_assert_cmpfloat (run.train_seconds, ==, ends.seconds - ends.begin_seconds);
+      g_assert_cmpuint (ends.tested, ==, 0);
     }
   remove_tree (folder);
 }

@@ -15,7 +15,7 @@ typedef struct {
 } Question;
 
 typedef struct {
-  guint64 n_train, n_validation;
+  guint64 n_train, n_validation, n_test;
   char **notes;
 } Division;
 
@@ -60,11 +60,12 @@ divide_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *can
 {
   const Question *q = data;
   Division *division = g_new0 (Division, 1);
-  g_autoptr (GArray) train = NULL, validation = NULL;
-  dyno_settings_divide (&q->settings, q->dataset, &train, &validation);
-  division->n_train = train->len;
-  division->n_validation = validation->len;
-  division->notes = dyno_dataset_list_notes (q->dataset, train, validation);
+  g_auto (DynoDatasetParts) parts = { 0 };
+  dyno_settings_divide (&q->settings, q->dataset, &parts);
+  division->n_train = parts.train->len;
+  division->n_validation = parts.validation->len;
+  division->n_test = parts.test->len;
+  division->notes = dyno_dataset_list_notes (q->dataset, parts.train, parts.validation);
   g_task_return_pointer (task, division, division_free);
 }
 
@@ -221,12 +222,14 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataInspector *self)
 /* --- its users -------------------------------------------------------------------------------- */
 
 gboolean
-dyno_data_inspector_get_split (DynoDataInspector *self, guint64 *n_train, guint64 *n_validation)
+dyno_data_inspector_get_split (DynoDataInspector *self, guint64 *n_train, guint64 *n_validation,
+                               guint64 *n_test)
 {
   if (!self->division || self->dividing)
     return FALSE;
   *n_train = self->division->n_train;
   *n_validation = self->division->n_validation;
+  *n_test = self->division->n_test;
   return TRUE;
 }
 

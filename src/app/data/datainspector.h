@@ -19,7 +19,7 @@ DynoDataInspector *dyno_data_inspector_new (DynoSetup *setup);
 
 /* Returns FALSE while the division is not known, or where there is no data set. */
 gboolean dyno_data_inspector_get_split (DynoDataInspector *self, guint64 *n_train,
-                                        guint64 *n_validation);
+                                        guint64 *n_validation, guint64 *n_test);
 /* The sentences (char *) known so far: warnings name what makes the training worse, remarks what is
  * done with the samples.  Owned by the inspector; valid until the next "changed". */
 const GPtrArray *dyno_data_inspector_get_warnings (DynoDataInspector *self);

@@ -418,14 +418,19 @@ show_notes (DynoDataPage *self)
 static void
 inspected (DynoDataPage *self)
 {
-  guint64 n_train, n_validation;
+  guint64 n_train, n_validation, n_test;
   g_autofree char *split = NULL;
-  if (dyno_data_inspector_get_split (self->inspector, &n_train, &n_validation))
+  if (dyno_data_inspector_get_split (self->inspector, &n_train, &n_validation, &n_test))
     {
       g_autofree char *train = dyno_format_count (n_train),
-                      *validation = dyno_format_count (n_validation);
-      /* Translators: numbers of samples */
-      split = g_strdup_printf (_ ("%s train, %s validate"), train, validation);
+                      *validation = dyno_format_count (n_validation),
+                      *test = dyno_format_count (n_test);
+      if (n_test > 0)
+        /* Translators: numbers of samples */
+        split = g_strdup_printf (_ ("%s train, %s validate, %s test"), train, validation, test);
+      else
+        /* Translators: numbers of samples */
+        split = g_strdup_printf (_ ("%s train, %s validate"), train, validation);
     }
   gtk_label_set_text (GTK_LABEL (self->split), split ? split : "");
   show_notes (self);

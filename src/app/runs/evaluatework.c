@@ -99,10 +99,10 @@ static GArray *
 find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **error)
 {
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
-  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
   DynoRunFacts facts;
   if (dyno_run_facts_read (r->folder, &facts) && facts.n_train > 0
-      && facts.n_train + facts.n_validation != data->n_samples)
+      && facts.n_train + facts.n_validation + facts.n_test != data->n_samples)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
                    _ ("“%s” has changed since the run: its validation samples cannot be found "
@@ -110,9 +110,9 @@ find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **er
                    data->name);
       return NULL;
     }
-  dyno_settings_divide (&r->job->settings, dataset, &train, &validation);
-  if (validation->len > 0)
-    return g_steal_pointer (&validation);
+  dyno_settings_divide (&r->job->settings, dataset, &parts);
+  if (parts.validation->len > 0)
+    return g_steal_pointer (&parts.validation);
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
                _ ("The run had no validation samples; choose labelled data"));
   return NULL;

@@ -52,12 +52,13 @@ is_network (DynoSetup *setup)
   return model && model->network;
 }
 
-/* Whether the setting is one that divides the data. */
+/* Whether the setting is one that divides the data, which a data set with its own parts refuses: a
+ * test share that is set remains changeable, so that it can be switched off. */
 static gboolean
 is_of_split (const DynoSettingInfo *info)
 {
-  return g_str_equal (info->key, "data.val_split") || g_str_equal (info->key, "data.folds")
-         || g_str_equal (info->key, "data.fold");
+  return g_str_equal (info->key, "data.val_split") || g_str_equal (info->key, "data.test_split")
+         || g_str_equal (info->key, "data.folds") || g_str_equal (info->key, "data.fold");
 }
 
 /* Whether the setting balances classes, and the data has labels, with which no run begins then.  A
@@ -81,7 +82,9 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
     return g_strdup (_ ("A network from a file has the width that it has there."));
   if (g_str_equal (info->key, "image_size") && data && !data->resizable)
     return g_strdup (_ ("Samples of this data set have one fixed size."));
-  if (is_of_split (info) && data && data->has_split)
+  if (is_of_split (info) && data && data->has_split
+      && !(g_str_equal (info->key, "data.test_split")
+           && dyno_setup_get_job (setup)->settings.data_test_split > 0))
     return g_strdup (_ ("This data set brings its own validation part."));
   if (g_str_equal (info->key, "data.val_split")
       && dyno_setup_get_job (setup)->settings.data_folds > 0)

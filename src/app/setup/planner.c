@@ -39,13 +39,14 @@ static void
 estimate (Question *q)
 {
   DynoStoredRate rate = { .samples_per_s = (double) NAN };
-  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
   g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
   if (store)
     dyno_store_find_rates (store, q->job, &q->device,
                            dyno_dataset_get_info (q->dataset)->content_hash, &rate);
-  dyno_settings_divide (&q->job->settings, q->dataset, &train, &validation);
-  dyno_run_estimate (&q->estimate, q->job, &q->plan, train->len, validation->len, &rate);
+  dyno_settings_divide (&q->job->settings, q->dataset, &parts);
+  dyno_run_estimate (&q->estimate, q->job, &q->plan, parts.train->len, parts.validation->len,
+                     &rate);
 }
 
 static void

@@ -109,7 +109,7 @@ static gboolean
 measure_rows (const DynoCliJob *cli_job, const GArray *batches, const GArray *workers,
               DynoTable *table, GError **error)
 {
-  g_autoptr (GArray) training = NULL, validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
 
   if (dyno_dataset_get_info (cli_job->dataset)->schema.generated)
     {
@@ -119,10 +119,10 @@ measure_rows (const DynoCliJob *cli_job, const GArray *batches, const GArray *wo
                    cli_job->job->data);
       return FALSE;
     }
-  dyno_settings_divide (&cli_job->job->settings, cli_job->dataset, &training, &validation);
+  dyno_settings_divide (&cli_job->job->settings, cli_job->dataset, &parts);
   for (guint b = 0; b < batches->len; b++)
     for (guint w = 0; w < workers->len; w++)
-      if (!measure_row (cli_job, training, g_array_index (batches, guint32, b),
+      if (!measure_row (cli_job, parts.train, g_array_index (batches, guint32, b),
                         g_array_index (workers, guint32, w), table, error))
         return FALSE;
   return TRUE;

@@ -61,6 +61,13 @@ check_part (const char *run, const DynoEvaluated *e, GError **error)
   const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
   gboolean all = strcmp (e->part, "all") == 0;
 
+  if (strcmp (e->part, "test") == 0)
+    {
+      g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+                           "--calibrate: nothing is to be chosen by the test part: calibrate with "
+                           "--part validation");
+      return FALSE;
+    }
   if (strcmp (e->part, "validation") == 0 || (all && !dyno_run_part_has_trained (run, data)))
     return TRUE;
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
@@ -150,7 +157,7 @@ dyno_verb_evaluate (int argc, char **argv)
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &own.targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "part", 0, 0, G_OPTION_ARG_FILENAME, &own.part,
-      "all (default), training or validation: the data set's own, or as the run divided it",
+      "all (default), training, validation or test: the data set's own, or as the run divided it",
       "PART" },
     { "worst", 0, 0, G_OPTION_ARG_INT64, &own.n_worst, "Worst samples to list (default 10)", "N" },
     { "table", 0, 0, G_OPTION_ARG_FILENAME, &own.table,

@@ -69,7 +69,7 @@ check_data (const char *command, const char *run, const DynoDatasetInfo *data, G
                        command, run, data->name);
       return TRUE;
     }
-  n = facts.n_train + facts.n_validation;
+  n = facts.n_train + facts.n_validation + facts.n_test;
   if (n != data->n_samples)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
                    "“%s” has %" G_GUINT64_FORMAT " %s; the run “%s” divided %" G_GUINT64_FORMAT
@@ -86,7 +86,7 @@ check_data (const char *command, const char *run, const DynoDatasetInfo *data, G
 /* Divides the data set into the parts of the run. */
 static gboolean
 divide (const char *command, const char *run, DynoDataset *dataset, const char *part,
-        GArray **train, GArray **validation, GError **error)
+        DynoDatasetParts *parts, GError **error)
 {
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
   g_autoptr (DynoJob) job = NULL;
@@ -103,7 +103,7 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
                    part, run);
   if (!check_data (command, run, data, error))
     return FALSE;
-  dyno_settings_divide (&job->settings, dataset, train, validation);
+  dyno_settings_divide (&job->settings, dataset, parts);
   return TRUE;
 }
 
@@ -125,30 +125,39 @@ dyno_run_part_has_trained (const char *run, const DynoDatasetInfo *data)
   return strcmp (theirs, own) == 0;
 }
 
+static gboolean
+has_test_part (const char *run)
+{
+  DynoRunFacts facts = { 0 };
+
+  return dyno_run_facts_read (run, &facts) && facts.n_test > 0;
+}
+
 gboolean
 dyno_run_part_choose (const char *command, const char *run, DynoDataset *dataset, const char *part,
                       GArray **indices, GError **error)
 {
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
   gboolean training = strcmp (part, "training") == 0 || strcmp (part, "train") == 0;
-  g_autoptr (GArray) train = NULL, validation = NULL;
+  gboolean test = strcmp (part, "test") == 0;
+  g_auto (DynoDatasetParts) parts = { 0 };
 
   *indices = NULL;
   if (strcmp (part, "all") == 0)
     {
       if (dyno_run_part_has_trained (run, data))
         dyno_error_line ("%s: note: samples that trained the run may be among these; --part "
-                         "validation takes the others alone",
-                         command);
+                         "%s takes only others",
+                         command, has_test_part (run) ? "test" : "validation");
       return TRUE;
     }
-  if (!training && strcmp (part, "validation") != 0)
-    return refuse (error, 0, "--part %s: it is all, training or validation", part);
+  if (!training && !test && strcmp (part, "validation") != 0)
+    return refuse (error, 0, "--part %s: it is all, training, validation or test", part);
   if (data->has_split)
-    dyno_dataset_split (dataset, 0, 0, &train, &validation);
-  else if (!divide (command, run, dataset, part, &train, &validation, error))
+    dyno_dataset_divide (dataset, &(DynoDivision){ 0 }, &parts);
+  else if (!divide (command, run, dataset, part, &parts, error))
     return FALSE;
-  *indices = training ? g_steal_pointer (&train) : g_steal_pointer (&validation);
+  *indices = g_array_ref (training ? parts.train : test ? parts.test : parts.validation);
   return (*indices)->len > 0
          || refuse (error, DYNO_TRAIN_ERROR_DATA, "--part %s: there is no sample in it of “%s”",
                     part, data->name);

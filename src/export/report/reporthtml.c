@@ -210,12 +210,12 @@ static guint64
 count_training (const DynoReport *report)
 {
   const DynoDatasetInfo *data = report->context->data;
-  guint64 n_train, n_validation;
+  DynoPartCounts counts;
 
   if (!data)
     return 0;
-  dyno_job_count_parts (report->result->job, data, &n_train, &n_validation);
-  return n_train;
+  dyno_job_count_parts (report->result->job, data, &counts);
+  return counts.n_train;
 }
 
 /* Writes a row: the rate, the share of the time in which the device had work, the time of a

@@ -31,13 +31,14 @@ dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
   const DynoJob *job = context->job;
   const DynoDatasetInfo *info = context->dataset;
   DynoSettings settings;
-  guint64 n_validation;
+  DynoPartCounts counts;
 
   *facts = (DynoExportFacts){ 0 };
   if (!job || !info)
     return;
   settings = job->settings;
-  dyno_job_count_parts (job, info, &facts->n_train, &n_validation);
+  dyno_job_count_parts (job, info, &counts);
+  facts->n_train = counts.n_train;
   settings.batch_size = dyno_job_get_batch (job, facts->n_train);
   facts->steps_per_epoch = MAX (dyno_job_count_steps (&settings, facts->n_train, job->ranks), 1);
   facts->total_steps = facts->steps_per_epoch * (guint64) settings.epochs;

@@ -47,6 +47,7 @@ make_job (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, const char *
   job->settings.best_metric = g_quark_from_string (t->params.metric.name);
   counted = job->settings;
   counted.batch_size = dyno_job_get_batch (job, t->n_train);
+  job->no_test = TRUE;
   job->max_steps =
       (gint64) (run->epochs * dyno_job_count_steps (&counted, t->n_train, MAX (job->ranks, 1)));
   return job;
@@ -201,7 +202,7 @@ dyno_accuracy_trainer_new (const DynoAccuracyRunnerParams *params, GError **erro
 {
   g_autoptr (DynoAccuracyTrainer) t = g_new0 (DynoAccuracyTrainer, 1);
   DynoDeviceParams device_params = { .index = params->job->device };
-  guint64 n_validation;
+  DynoPartCounts counts;
 
   t->params = *params;
   t->folder = g_strdup (params->folder);
@@ -209,8 +210,8 @@ dyno_accuracy_trainer_new (const DynoAccuracyRunnerParams *params, GError **erro
       params->device ? dyno_device_ref (params->device) : dyno_device_open (&device_params, error);
   if (!t->device)
     return NULL;
-  dyno_job_count_parts (params->job, dyno_dataset_get_info (params->dataset), &t->n_train,
-                        &n_validation);
+  dyno_job_count_parts (params->job, dyno_dataset_get_info (params->dataset), &counts);
+  t->n_train = counts.n_train;
   return g_steal_pointer (&t);
 }
 
@@ -286,13 +287,13 @@ gboolean
 dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char *name,
                      DynoMetricInfo *metric, GError **error)
 {
-  guint64 n_train, n_validation;
+  DynoPartCounts counts;
   DynoMetricTable table;
   g_autofree char *names = NULL;
   DynoGraph *graph;
   int index;
 
-  dyno_job_count_parts (job, info, &n_train, &n_validation);
+  dyno_job_count_parts (job, info, &counts);
   /* Of labels a single one suffices, which some samples have. */
   if (info->n_classes > 0 && dyno_dataset_get_task (info) != DYNO_TASK_LABELS
       && count_used_classes (info) < 2)
@@ -300,7 +301,7 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
                                    _ ("“%s” has samples of one class only, so that no settings can "
                                       "be better than others: add samples of another class"),
                                    info->name);
-  if (n_validation == 0)
+  if (counts.n_validation == 0)
     return dyno_train_refuse_data (
         error,
         _ ("“%s” has nothing to validate on, and settings could not be compared: set "

@@ -239,6 +239,7 @@ dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
                                 const DynoJobPlan *plan)
 {
   DynoRunFacts *facts = &input->facts;
+  DynoPartCounts counts;
 
   input->has_settings = TRUE;
   input->settings = job->settings;
@@ -254,7 +255,10 @@ dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
   facts->amp = job->settings.amp && device->fp16;
   facts->generated = info->schema.generated;
   facts->flops_per_sample = plan->flops_per_sample;
-  dyno_job_count_parts (job, info, &facts->n_train, &facts->n_validation);
+  dyno_job_count_parts (job, info, &counts);
+  facts->n_train = counts.n_train;
+  facts->n_validation = counts.n_validation;
+  facts->n_test = counts.n_test;
 }
 
 void

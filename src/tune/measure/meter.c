@@ -232,7 +232,7 @@ static void
 divide (RealMeter *real)
 {
   const DynoDatasetInfo *facts = dyno_dataset_get_info (real->dataset);
-  g_autoptr (GArray) validation = NULL;
+  g_auto (DynoDatasetParts) parts = { 0 };
   DynoBatchSchema schema;
   guint32 width, height;
 
@@ -241,14 +241,16 @@ divide (RealMeter *real)
       real->meter.n_train = facts->n_samples;
       return;
     }
-  dyno_settings_divide (&real->job->settings, real->dataset, &real->indices, &validation);
+  dyno_settings_divide (&real->job->settings, real->dataset, &parts);
+  real->indices = g_steal_pointer (&parts.train);
   real->meter.n_train = real->indices->len;
-  real->meter.n_validation = validation->len;
+  real->meter.n_validation = parts.validation->len;
   if (!dyno_job_get_size (real->job, facts, &width, &height, NULL))
     return;
   dyno_dataset_get_schema (facts, width, height, &schema);
   real->meter.can_cache =
-      dyno_sample_cache_get_share (&schema, (guint64) real->indices->len + validation->len) >= 1;
+      dyno_sample_cache_get_share (&schema, (guint64) real->indices->len + parts.validation->len)
+      >= 1;
 }
 
 DynoMeter *

@@ -197,6 +197,7 @@ dyno_run_meter_job (const DynoJob *job, const DynoSettings *settings)
   g_clear_pointer (&copy->out_dir, g_free);
   g_clear_pointer (&copy->weights_out, g_free);
   g_clear_pointer (&copy->resume, g_free);
+  copy->no_test = TRUE;
   copy->max_steps = 0;
   return copy;
 }

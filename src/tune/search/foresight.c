@@ -77,11 +77,12 @@ dyno_foresee_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDev
                                  .flops_per_sample = flops_per_sample,
                                  .n_cores = software ? dyno_cores_count () : 0,
                                  .minutes = minutes };
-  guint64 n_validation;
+  DynoPartCounts counts;
   DynoForesight foresight;
   DynoCeilings ceilings;
 
-  dyno_job_count_parts (job, info, &params.n_train, &n_validation);
+  dyno_job_count_parts (job, info, &counts);
+  params.n_train = counts.n_train;
   if (dyno_ceilings_load (device, &ceilings))
     params.flops_per_s = ceilings.single_flops_per_s;
   dyno_foresee (&params, &foresight);
