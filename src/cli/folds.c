@@ -50,11 +50,30 @@ print_fold (gint64 fold, gint64 n, gboolean as_json)
   dyno_json_clear (&json);
 }
 
-/* The name of a value in the table: "val_loss", "val_accuracy". */
+/* The name of a value in the table: "val_loss", "test_accuracy". */
 static char *
-get_name (const DynoFoldTable *table, guint value)
+get_name (const DynoFoldTable *table, DynoFoldPart part, guint value)
 {
-  return g_strconcat ("val_", value == 0 ? "loss" : table->metrics.infos[value - 1].name, NULL);
+  return g_strconcat (dyno_fold_part_get_prefix (part),
+                      value == 0 ? "loss" : table->metrics.infos[value - 1].name, NULL);
+}
+
+static void
+add_json (DynoJson *json, const DynoFoldTable *table, DynoFoldPart part, guint value)
+{
+  g_autofree char *name = get_name (table, part, value);
+  double mean, deviation;
+
+  dyno_fold_table_get (table, part, value, &mean, &deviation);
+  dyno_json_begin_object (json, name);
+  dyno_json_double (json, "mean", mean);
+  dyno_json_double (json, "deviation", deviation);
+  dyno_json_begin_array (json, "values");
+  for (guint i = 0; i < table->results->len; i++)
+    dyno_json_double (json, NULL,
+                      g_array_index (table->results, DynoFoldResult, i).values[part][value]);
+  dyno_json_end_array (json);
+  dyno_json_end_object (json);
 }
 
 static void
@@ -66,21 +85,9 @@ print_json (const DynoFoldTable *table)
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "event", "folds");
   dyno_json_uint (&json, "folds", table->results->len);
-  for (guint v = 0; v <= table->metrics.n; v++)
-    {
-      g_autofree char *name = get_name (table, v);
-      double mean, deviation;
-
-      dyno_fold_table_get (table, v, &mean, &deviation);
-      dyno_json_begin_object (&json, name);
-      dyno_json_double (&json, "mean", mean);
-      dyno_json_double (&json, "deviation", deviation);
-      dyno_json_begin_array (&json, "values");
-      for (guint i = 0; i < table->results->len; i++)
-        dyno_json_double (&json, NULL, g_array_index (table->results, DynoFoldResult, i).values[v]);
-      dyno_json_end_array (&json);
-      dyno_json_end_object (&json);
-    }
+  for (guint p = 0; p < table->n_parts; p++)
+    for (guint v = 0; v <= table->metrics.n; v++)
+      add_json (&json, table, p, v);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -93,12 +100,12 @@ describe_value (const DynoFoldTable *table, guint value, double amount)
                     : dyno_text_metric_number (&table->metrics.infos[value - 1], amount);
 }
 
-/* Prints a line for each value that the validations of the folds have. */
+/* Prints a line for each value that the folds have on the part. */
 static void
-print_text (const DynoFoldTable *table)
+print_part (const DynoFoldTable *table, DynoFoldPart part)
 {
-  g_autoptr (DynoTable) shown =
-      dyno_table_new ("validation", "mean", "deviation", "lowest", "highest", NULL);
+  g_autoptr (DynoTable) shown = dyno_table_new (part == DYNO_FOLD_TEST ? "test" : "validation",
+                                                "mean", "deviation", "lowest", "highest", NULL);
 
   for (guint v = 0; v <= table->metrics.n; v++)
     {
@@ -106,12 +113,12 @@ print_text (const DynoFoldTable *table)
           v == 0 ? g_strdup ("loss") : dyno_metric_get_label (&table->metrics.infos[v - 1]);
       double mean, deviation, least = (double) INFINITY, most = -(double) INFINITY;
 
-      dyno_fold_table_get (table, v, &mean, &deviation);
+      dyno_fold_table_get (table, part, v, &mean, &deviation);
       if (isnan (mean))
         continue;
       for (guint i = 0; i < table->results->len; i++)
         {
-          double amount = g_array_index (table->results, DynoFoldResult, i).values[v];
+          double amount = g_array_index (table->results, DynoFoldResult, i).values[part][v];
 
           least = MIN (least, amount);
           most = MAX (most, amount);
@@ -120,8 +127,15 @@ print_text (const DynoFoldTable *table)
                       describe_value (table, v, deviation), describe_value (table, v, least),
                       describe_value (table, v, most), NULL);
     }
-  dyno_out_line ("The best epoch of each of %u folds:", table->results->len);
   dyno_table_print (shown);
+}
+
+static void
+print_text (const DynoFoldTable *table)
+{
+  dyno_out_line ("The best epoch of each of %u folds:", table->results->len);
+  for (guint p = 0; p < table->n_parts; p++)
+    print_part (table, p);
 }
 
 /* Prepares the folder before the first fold.  FALSE: an error was printed; *code is its exit

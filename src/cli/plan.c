@@ -147,6 +147,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   const DynoJob *job = cli_job->job;
   g_autofree char *advice = dyno_job_plan_advice (job, plan);
   guint32 width = 0, height = 0;
+  DynoPartCounts counts;
   DynoJson json;
 
   dyno_json_init (&json, 0);
@@ -189,6 +190,10 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_uint (&json, "parameters", plan->n_parameters);
   dyno_json_uint (&json, "trained_parameters", plan->n_trained);
   dyno_json_double (&json, "flops_per_sample", plan->flops_per_sample);
+  dyno_job_count_parts (job, info, &counts);
+  dyno_json_uint (&json, "n_train", counts.n_train);
+  dyno_json_uint (&json, "n_validation", counts.n_validation);
+  dyno_json_uint (&json, "n_test", counts.n_test);
   dyno_json_uint (&json, "steps_per_epoch", plan->steps_per_epoch);
   dyno_json_int (&json, "fitting_batch", plan->fitting_batch);
   dyno_json_bool (&json, "fits_checkpointed", plan->fits_checkpointed);
@@ -206,6 +211,23 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
+}
+
+/* "parts   700 samples to train, 150 to validate, 150 to test" */
+static void
+print_parts (const DynoJob *job, const DynoDatasetInfo *info)
+{
+  g_autofree char *tested = NULL;
+  DynoPartCounts counts;
+
+  if (info->schema.generated)
+    return;
+  dyno_job_count_parts (job, info, &counts);
+  if (counts.n_test > 0)
+    tested = g_strdup_printf (", %" G_GUINT64_FORMAT " to test", counts.n_test);
+  dyno_out_line ("parts   %" G_GUINT64_FORMAT " %s to train, %" G_GUINT64_FORMAT " to validate%s",
+                 counts.n_train, dyno_plural (counts.n_train, "sample", "samples"),
+                 counts.n_validation, tested ? tested : "");
 }
 
 void
@@ -249,6 +271,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
       "weights %s parameters, %.3g %s per sample and step, %" G_GUINT64_FORMAT " %s per epoch",
       parameters, plan->flops_per_sample / (small ? 1e6 : 1e9), small ? "MFLOP" : "GFLOP",
       plan->steps_per_epoch, dyno_plural (plan->steps_per_epoch, "step", "steps"));
+  print_parts (job, info);
   if (plan->n_trained < plan->n_parameters)
     {
       g_autofree char *trained = dyno_amount_count ((double) plan->n_trained, " ");

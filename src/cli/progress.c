@@ -166,15 +166,17 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, guint ranks, con
 {
   const DynoJobPlan *plan = &event->plan.plan;
   g_autofree char *total = dyno_amount_bytes (plan->plan.total_bytes, " "),
-                  *budget = dyno_amount_bytes (plan->budget_bytes, " ");
+                  *budget = dyno_amount_bytes (plan->budget_bytes, " "), *tested = NULL;
   g_autofree char *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
 
   dyno_progress_print (progress, "%s (%s parameters) on %s%s", job->model, parameters,
                        event->plan.device, event->plan.software_device ? " (software, slow)" : "");
+  if (event->plan.n_test > 0)
+    tested = g_strdup_printf (", %" G_GUINT64_FORMAT " to test", event->plan.n_test);
   dyno_progress_print (
-      progress, "%s: %" G_GUINT64_FORMAT " %s to train, %" G_GUINT64_FORMAT " to validate",
+      progress, "%s: %" G_GUINT64_FORMAT " %s to train, %" G_GUINT64_FORMAT " to validate%s",
       job->data, event->plan.n_train, dyno_plural (event->plan.n_train, "sample", "samples"),
-      event->plan.n_validation);
+      event->plan.n_validation, tested ? tested : "");
   dyno_progress_print (progress,
                        "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT
                        " worker%s; device memory %s of %s",

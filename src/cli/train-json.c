@@ -125,6 +125,19 @@ state_name (DynoSessionState state)
                                          : "failed";
 }
 
+static void
+add_test (DynoJson *json, const DynoMetricTable *table, const DynoTestResult *test)
+{
+  dyno_json_uint (json, "test_samples", test->n_samples);
+  dyno_json_double (json, "test_loss", test->loss);
+  for (guint i = 0; i < table->n; i++)
+    {
+      g_autofree char *key = g_strconcat ("test_", table->infos[i].name, NULL);
+
+      dyno_json_double (json, key, test->metrics[i]);
+    }
+}
+
 void
 dyno_train_print_done (const DynoMetricTable *table, int selecting, double rate,
                        const DynoEvent *event)
@@ -148,6 +161,8 @@ dyno_train_print_done (const DynoMetricTable *table, int selecting, double rate,
   dyno_json_bool (&json, "nothing_left", event->done.is_idle);
   dyno_json_double (&json, best, event->done.best_val_metric);
   dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
+  if (event->done.test.n_samples > 0)
+    add_test (&json, table, &event->done.test);
   dyno_json_string (&json, "out", event->done.out_dir);
   dyno_json_string (&json, "state", state_name (event->done.state));
   dyno_json_uint (&json, "micro_batches", event->done.parts);

@@ -10,6 +10,7 @@
 #include "runrecorder.h"
 #include "runwriter.h"
 #include "signals.h"
+#include "text.h"
 #include "train-json.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -170,6 +171,27 @@ describe_end (const Run *run, const DynoEvent *event, const char *best, double r
   return g_string_free (text, FALSE);
 }
 
+/* "test: accuracy 97.10 %, loss 0.0912 on 300 samples that the training has not seen". */
+static void
+print_test (Run *run, const DynoMetricTable *table, int selecting, const DynoTestResult *test)
+{
+  g_autoptr (GString) text = g_string_new ("test: ");
+  gboolean has_metric = selecting >= 0 && !isnan (test->metrics[selecting]);
+
+  if (test->n_samples == 0)
+    return;
+  if (has_metric)
+    {
+      g_autofree char *metric =
+          dyno_text_metric (&table->infos[selecting], test->metrics[selecting]);
+
+      g_string_append_printf (text, "%s, ", metric);
+    }
+  dyno_progress_print (
+      &run->progress, "%sloss %.4f on %" G_GUINT64_FORMAT " %s that the training has not seen",
+      text->str, test->loss, test->n_samples, dyno_plural (test->n_samples, "sample", "samples"));
+}
+
 static void
 on_done (Run *run, const DynoEvent *event)
 {
@@ -185,7 +207,10 @@ on_done (Run *run, const DynoEvent *event)
   if (run->options->options.json)
     dyno_train_print_done (table, selecting, status->run_rate, event);
   else if (run->is_idle)
-    dyno_progress_print (&run->progress, "already done: nothing was changed");
+    {
+      dyno_progress_print (&run->progress, "already done: nothing was changed");
+      print_test (run, table, selecting, &event->done.test);
+    }
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *best =
@@ -196,6 +221,7 @@ on_done (Run *run, const DynoEvent *event)
 
       dyno_progress_print (&run->progress, "%s", words);
       print_parts (run, event);
+      print_test (run, table, selecting, &event->done.test);
     }
 }
 
@@ -451,7 +477,8 @@ train (const char *command, const TrainOptions *options, const DynoCliJob *cli_j
   code = finish (&run);
   if (results && code == DYNO_EXIT_OK)
     dyno_fold_table_take (results, (guint) job->settings.data_fold,
-                          dyno_session_get_metrics (session), run.best_epoch);
+                          dyno_session_get_metrics (session), run.best_epoch,
+                          &dyno_run_view_get_status (run.view)->test);
   if (diagnosis && !options->options.json && !options->quiet)
     dyno_expected_print (cli_job, dyno_run_view_get_status (run.view), input);
   if (diagnosis && !options->options.json && !options->quiet && is_worth_a_line (input, diagnosis))

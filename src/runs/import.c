@@ -63,6 +63,7 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
   run->software_device = facts->software;
   run->n_train = facts->n_train;
   run->n_validation = facts->n_validation;
+  run->n_test = facts->n_test;
   run->planned_bytes = facts->planned_bytes;
   run->max_steps = (gint64) MIN (facts->max_steps, (guint64) G_MAXINT64);
   run->parts = (guint) MAX (1, facts->parts);
@@ -86,6 +87,7 @@ take_epochs (DynoStoredRun *run, DynoMetrics *log)
   GArray *epochs = g_array_sized_new (FALSE, TRUE, sizeof (DynoEpochMetrics), (guint) n);
   const char *name = g_quark_to_string (run->settings.best_metric);
   DynoMetricTable table;
+  DynoTestResult test;
   guint at;
 
   dyno_metrics_get_table (log, &table);
@@ -107,6 +109,11 @@ take_epochs (DynoStoredRun *run, DynoMetrics *log)
       run->metric = g_strdup (table.infos[at].name);
       run->metric_unit = g_strdup (table.infos[at].unit);
       run->metric_is_fraction = table.infos[at].format == DYNO_METRIC_FRACTION;
+    }
+  if (dyno_test_result_read (run->folder, &table, &test))
+    {
+      run->test_loss = test.loss;
+      run->test_metric = table.n > 0 ? test.metrics[at] : (double) NAN;
     }
   return epochs;
 }

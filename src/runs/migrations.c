@@ -53,6 +53,10 @@ static const char *const versions[] = {
    "ALTER TABLE jobs ADD COLUMN place REAL;"),
   /* 4: names of searches */
   "ALTER TABLE searches ADD COLUMN name TEXT;",
+  /* 5: the test part of runs */
+  ("ALTER TABLE runs ADD COLUMN n_test INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE runs ADD COLUMN test_metric REAL;"
+   "ALTER TABLE runs ADD COLUMN test_loss REAL;"),
 };
 
 const char *const dyno_history_tables[] = { "runs", "epochs", "searches", "trials", "jobs", NULL };

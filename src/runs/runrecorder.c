@@ -86,6 +86,7 @@ take_plan (DynoRunRecorder *r, const DynoEvent *event)
   r->epoch_samples -= r->epoch_samples % (guint64) run->settings.batch_size;
   r->epoch_samples = r->epoch_samples ? r->epoch_samples : run->n_train;
   run->n_validation = event->plan.n_validation;
+  run->n_test = event->plan.n_test;
   run->fingerprint = event->plan.content_hash;
   run->software_device = event->plan.software_device;
   set_text (&run->device, event->plan.device);
@@ -154,6 +155,16 @@ take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given, double end)
                              epoch.val_metrics[0], &epoch);
 }
 
+/* A run that was resumed and did not come to its end has no result any more. */
+static void
+take_test (DynoRunRecorder *r, const DynoTestResult *test)
+{
+  gboolean tested = test->n_samples > 0;
+
+  r->run->test_loss = tested ? test->loss : (double) NAN;
+  r->run->test_metric = tested && r->shown >= 0 ? test->metrics[r->shown] : (double) NAN;
+}
+
 static void
 take_done (DynoRunRecorder *r, const DynoEvent *event)
 {
@@ -172,6 +183,7 @@ take_done (DynoRunRecorder *r, const DynoEvent *event)
       if (r->selecting >= 0)
         run->best_metric = event->done.best_val_metric;
       run->best_epoch = event->done.best_epoch;
+      take_test (r, &event->done.test);
     }
   else if (!r->adopted && run->state != DYNO_RUN_STATE_FINISHED)
     g_clear_pointer (&run->folder, g_free); /* nothing was written to that folder */

@@ -56,7 +56,7 @@ typedef struct {
   gint64 max_steps;
   /* its data and its device */
   guint64 fingerprint; /* DynoDatasetInfo.content_hash */
-  guint64 n_train, n_validation;
+  guint64 n_train, n_validation, n_test;
   char *device, *driver;
   gboolean software_device;
   char *version; /* of Dyno */
@@ -73,6 +73,7 @@ typedef struct {
   gboolean metric_is_fraction;         /* shown in percent */
   double best_metric, best_val_loss;
   guint64 best_epoch;
+  double test_metric, test_loss; /* of the best weights on the test part; NaN: not measured */
   double samples_per_s;          /* of the run: runrate.h */
   double epoch_overhead_seconds; /* of an epoch besides its steps: validation, saving */
   guint64 planned_bytes, vram_bytes;

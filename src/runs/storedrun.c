@@ -112,6 +112,7 @@ static const DynoRecordField fields[] = {
   { "fingerprint", DYNO_RECORD_COUNT, MEMBER (fingerprint), NULL },
   { "n_train", DYNO_RECORD_COUNT, MEMBER (n_train), "n_train" },
   { "n_validation", DYNO_RECORD_COUNT, MEMBER (n_validation), "n_validation" },
+  { "n_test", DYNO_RECORD_COUNT, MEMBER (n_test), "n_test" },
   { "device", DYNO_RECORD_TEXT, MEMBER (device), "device" },
   { "driver", DYNO_RECORD_TEXT, MEMBER (driver), "driver" },
   { "software", DYNO_RECORD_FLAG, MEMBER (software_device), NULL },
@@ -133,6 +134,8 @@ static const DynoRecordField fields[] = {
   { "best_metric", DYNO_RECORD_NUMBER, MEMBER (best_metric), "best_metric" },
   { "best_val_loss", DYNO_RECORD_NUMBER, MEMBER (best_val_loss), "best_val_loss" },
   { "best_epoch", DYNO_RECORD_COUNT, MEMBER (best_epoch), "best_epoch" },
+  { "test_metric", DYNO_RECORD_NUMBER, MEMBER (test_metric), "test_metric" },
+  { "test_loss", DYNO_RECORD_NUMBER, MEMBER (test_loss), "test_loss" },
   { "samples_per_s", DYNO_RECORD_NUMBER, MEMBER (samples_per_s), "samples_per_s" },
   { "epoch_overhead_s", DYNO_RECORD_NUMBER, MEMBER (epoch_overhead_seconds),
     "epoch_overhead_seconds" },
@@ -157,6 +160,7 @@ dyno_stored_run_new (void)
   dyno_settings_init (&run->settings);
   run->seconds = run->preparation_seconds = run->loss = (double) NAN;
   run->best_metric = run->best_val_loss = (double) NAN;
+  run->test_metric = run->test_loss = (double) NAN;
   run->samples_per_s = run->epoch_overhead_seconds = (double) NAN;
   run->parts = 1;
   return run;

@@ -79,6 +79,18 @@ class Labels(Case):
     def epochs(self, lines):
         return [line for line in lines if line.get('event') == 'epoch']
 
+    def test_the_test_part_has_the_metrics_of_labels(self):
+        """The result equals an evaluation of the samples, whose rare label is divided like the
+        others."""
+        done, = self.events(self.train('--epochs', '2', '--set', 'data.test_split=0.25', '--out', 'tested'), 'done')
+        self.assertEqual(done['test_samples'], 15)
+        self.run_it('evaluate', '--run', 'tested', '--data', self.data, '--part', 'test', '--table', 'tested.csv')
+        with open(self.path('tested.csv'), encoding='utf-8') as file:
+            rows = list(csv.DictReader(file))
+        for name, value in figures(rows).items():
+            self.assertAlmostEqual(done['test_' + name], value, places=4, msg=name)
+        self.assertIn(sum(float(row['truth of rare'] or 0) == 1 for row in rows), (1, 2, 3))
+
     def test_inspect(self):
         facts = json.loads(self.run_it('inspect', self.data, '--json').stdout)
         self.assertEqual((facts['task'], facts['class_names']), ('labels', list(LABELS)))

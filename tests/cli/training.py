@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and tune: events, files, signals, resuming, and reproducible bytes."""
-import csv, fcntl, json, os, pty, re, shutil, signal, statistics, struct, subprocess, sys, termios, time, unittest, zlib
+import configparser, csv, fcntl, json, os, pty, re, shutil, signal, statistics, struct, subprocess, sys, termios, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import CONVNET, Case, PROGRAM, SMALL, TINY, main
@@ -178,6 +178,60 @@ class Train(Case):
         words = self.run_it('train', '--resume', 'whole').stdout.decode()
         self.assertRegex(words, r'\naccuracy +[0-9.]+ % +[0-9.]+ % +[0-9.]+ % +[0-9.]+ %\n')
         self.assertEqual(self.read('whole', 'folds.csv'), table)
+
+    def test_the_test_part(self):
+        """A share of the data is measured once, at the end, with the best weights: the same for all
+        folds and whatever share validates; the folder, the history and an evaluation agree."""
+        tested = ('--set', 'data.test_split=0.25')
+        told = self.run_it('train', '--data', TINY, *SMALL, '--epochs', '2', *tested, '--out', 'run').stdout.decode()
+        self.assertIn(': 54 samples to train, 6 to validate, 20 to test\n', told)
+        self.assertRegex(told, r'\ntest: accuracy [0-9.]+ %, loss [0-9.]+ on 20 samples that the training has not seen\n')
+        planned = ('plan', '--data', TINY, *SMALL, *tested)
+        self.assertIn('\nparts   54 samples to train, 6 to validate, 20 to test\n', self.run_it(*planned).stdout.decode())
+        plan, = self.lines(*planned, '--json')
+        self.assertEqual((plan['n_train'], plan['n_validation'], plan['n_test']), (54, 6, 20))
+        done, = self.events(self.lines('train', '--resume', 'run', '--json'), 'done')
+        self.assertTrue(done['nothing_left'])
+        self.assertEqual(done['test_samples'], 20)
+        found, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--part', 'test', '--json')
+        self.assertEqual((found['samples'], found['part']), (20, 'test'))
+        self.assertAlmostEqual(found['accuracy'], done['test_accuracy'], places=6)
+        self.assertAlmostEqual(found['loss'], done['test_loss'], places=5)
+        own, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--part', 'training', '--json')
+        self.assertEqual(own['samples'], 54)
+        file = configparser.ConfigParser()
+        file.read_string(self.read('run', 'test.ini').decode())
+        self.assertEqual(float(file['test']['accuracy']), done['test_accuracy'])
+        stored, = self.lines('runs', 'show', '1', '--json')
+        self.assertEqual((stored['n_test'], stored['test_metric'], stored['test_loss']), (20, done['test_accuracy'], done['test_loss']))
+        self.assertRegex(self.run_it('runs', 'show', '1').stdout.decode(), r'\ntest +accuracy [0-9.]+ %, loss [0-9.]+ on 20 samples')
+        self.assertIn('(54 + 6 + 20 samples', self.run_it('runs', 'show', '1').stdout.decode())
+        self.run_it('runs', 'delete', '1')
+        self.run_it('runs', 'import', 'run')
+        again, = self.lines('runs', 'show', '2', '--json')
+        self.assertEqual((again['n_test'], again['test_metric'], again['test_loss']), (20, done['test_accuracy'], done['test_loss']))
+
+        lines = self.train('--epochs', '1', '--folds', '3', *tested, '--out', self.path('whole'))
+        dones, (folds,) = self.events(lines, 'done'), self.events(lines, 'folds')
+        self.assertEqual([d['test_samples'] for d in dones], [20] * 3)
+        self.assertEqual(folds['test_accuracy']['values'], [d['test_accuracy'] for d in dones])
+        self.assertAlmostEqual(folds['test_loss']['mean'], statistics.mean(d['test_loss'] for d in dones))
+        table = list(csv.DictReader(self.read('whole', 'folds.csv').decode().splitlines()))
+        self.assertEqual([float(row['test_accuracy']) for row in table], [d['test_accuracy'] for d in dones])
+        self.assertRegex(self.run_it('train', '--resume', 'whole').stdout.decode(), r'\ntest +mean +deviation.*\nloss ')
+        self.assertEqual(self.samples_of('run', 'test'), self.samples_of('whole/fold-2', 'test'))
+        self.assertFalse(self.samples_of('whole/fold-1', 'validation') & self.samples_of('run', 'test'))
+
+    def samples_of(self, run, part):
+        self.run_it('evaluate', '--run', run, '--data', TINY, '--part', part, '--table', 'samples.csv')
+        with open(self.path('samples.csv'), encoding='utf-8') as file:
+            return {row['index'] for row in csv.DictReader(file)}
+
+    def test_a_test_part_that_cannot_be(self):
+        told = self.run_it('train', '--data', 'synthetic:8x8x3?samples=40&classes=2', *SMALL, '--set', 'data.test_split=0.2', '--no-out', expect=3)
+        self.assertIn('set data.test_split=0', told.stderr.decode())
+        self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--out', 'run')
+        self.assertIn('there is no sample in it', self.run_it('evaluate', '--run', 'run', '--data', TINY, '--part', 'test', expect=3).stderr.decode())
 
     def test_folds_that_cannot_be(self):
         for arguments, words in ((('--folds', '1'), 'it is 2 to 100'), (('--folds', '2', '--save-weights', 'w'), '--save-weights'),

@@ -2,6 +2,7 @@
 /* The log of a run and metrics.csv, which follow the table of metrics. */
 #include "base-error.h"
 #include "foldtable.h"
+#include "testresult.h"
 #include "metrics.h"
 #include "metricscsv.h"
 #include <glib/gstdio.h>
@@ -393,10 +394,15 @@ test_label (void)
   g_assert_cmpstr (part, ==, "Mean error (yaw)");
 }
 
-/* The best epoch of each fold, at any position; deviations are sample deviations. */
+/* The best epoch of each fold, at any position; deviations are sample deviations.  The table has
+ * columns of the test part where a fold has one. */
 static void
-test_folds (void)
+test_folds (gconstpointer data)
 {
+  gboolean tested = data != NULL;
+  const DynoTestResult none = { 0 },
+                       tests[2] = { { .n_samples = 9, .loss = 0.25, .metrics = { 1 } },
+                                    { .n_samples = 9, .loss = 0.75 } };
   const double losses[2][3] = { { 0.9, 0.5, 0.7 }, { 0.4, 0.3, 0.2 } };
   const guint64 best[2] = { 2, 3 };
   g_autoptr (DynoFoldTable) table = dyno_fold_table_new ();
@@ -406,7 +412,7 @@ test_folds (void)
                   *path = g_build_filename (folder, "folds.csv", NULL), *text = NULL;
   double mean, deviation;
 
-  dyno_fold_table_get (table, 0, &mean, &deviation);
+  dyno_fold_table_get (table, DYNO_FOLD_VALIDATION, 0, &mean, &deviation);
   g_assert_true (isnan (mean) && isnan (deviation));
   for (guint f = 0; f < 2; f++)
     {
@@ -420,18 +426,54 @@ test_folds (void)
           epoch.val_metrics[0] = 1 - losses[f][e];
           dyno_metrics_add_epoch (log, &epoch);
         }
-      g_assert_false (dyno_fold_table_take (table, f + 1, log, 4));
-      g_assert_true (dyno_fold_table_take (table, f + 1, log, best[f]));
-      dyno_fold_table_get (table, 0, &mean, &deviation);
+      g_assert_false (dyno_fold_table_take (table, f + 1, log, 4, &tests[f]));
+      g_assert_true (dyno_fold_table_take (table, f + 1, log, best[f], tested ? &tests[f] : &none));
+      dyno_fold_table_get (table, DYNO_FOLD_VALIDATION, 0, &mean, &deviation);
       g_assert_true (isnan (deviation) == (f == 0));
     }
   g_assert_cmpfloat_with_epsilon (mean, 0.35, 1e-12);
   g_assert_cmpfloat_with_epsilon (deviation, 0.15 * sqrt (2), 1e-12);
-  dyno_fold_table_get (table, 1, &mean, &deviation);
+  dyno_fold_table_get (table, DYNO_FOLD_VALIDATION, 1, &mean, &deviation);
   g_assert_cmpfloat_with_epsilon (mean, 0.65, 1e-12);
   g_assert_true (dyno_fold_table_write (table, path, &error));
   g_assert_true (g_file_get_contents (path, &text, NULL, &error));
-  g_assert_cmpstr (text, ==, "fold,epoch,val_loss,val_accuracy\n1,2,0.5,0.5\n2,3,0.2,0.8\n");
+  g_assert_cmpstr (text, ==,
+                   tested ? "fold,epoch,val_loss,val_accuracy,test_loss,test_accuracy\n"
+                            "1,2,0.5,0.5,0.25,1\n2,3,0.2,0.8,0.75,0\n"
+                          : "fold,epoch,val_loss,val_accuracy\n1,2,0.5,0.5\n2,3,0.2,0.8\n");
+  dyno_fold_table_get (table, DYNO_FOLD_TEST, 0, &mean, &deviation);
+  g_assert_cmpint (isnan (mean), ==, !tested);
+  g_assert_true (!tested || mean == 0.5);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+/* test.ini gives back what was written, without values that are not numbers; without the file there
+ * is no result. */
+static void
+test_test_result (void)
+{
+  DynoMetricTable metrics = { .n = 2, .infos = { { .name = "accuracy" }, { .name = "f1_macro" } } };
+  DynoTestResult result = { .n_samples = 300,
+                            .epoch = 4,
+                            .step = 70,
+                            .loss = 1.0 / 3,
+                            .metrics = { 0.97, (double) NAN } },
+                 read;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("dyno-test-result-XXXXXX", &error),
+                  *path = g_build_filename (folder, DYNO_TEST_RESULT_NAME, NULL);
+
+  g_assert_false (dyno_test_result_read (folder, &metrics, &read));
+  g_assert_cmpuint (read.n_samples, ==, 0);
+  g_assert_true (dyno_test_result_write (folder, &metrics, &result, &error));
+  g_assert_true (dyno_test_result_read (folder, &metrics, &read));
+  g_assert_cmpuint (read.n_samples, ==, 300);
+  g_assert_cmpuint (read.epoch, ==, 4);
+  g_assert_cmpuint (read.step, ==, 70);
+  g_assert_true (read.loss == result.loss && read.metrics[0] == 0.97);
+  for (guint i = 1; i < DYNO_MAX_RUN_METRICS; i++)
+    g_assert_true (isnan (read.metrics[i]));
   g_unlink (path);
   g_rmdir (folder);
 }
@@ -447,7 +489,9 @@ main (int argc, char **argv)
   g_test_add_func ("/record/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);
   g_test_add_func ("/record/metrics/better-follows-the-table", test_better);
   g_test_add_func ("/record/metrics/label-names-the-output", test_label);
-  g_test_add_func ("/record/metrics/folds", test_folds);
+  g_test_add_data_func ("/record/metrics/folds", NULL, test_folds);
+  g_test_add_data_func ("/record/metrics/folds-with-a-test-part", "tested", test_folds);
+  g_test_add_func ("/record/metrics/test-result-is-read-back", test_test_result);
   g_test_add_func ("/record/metrics/bounded-whatever-the-length", test_bounded_whatever_the_length);
   return g_test_run ();
 }

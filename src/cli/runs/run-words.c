@@ -57,6 +57,19 @@ dyno_text_best (const DynoStoredRun *run)
   return isnan (run->loss) ? g_strdup ("-") : g_strdup_printf ("loss %.4f", run->loss);
 }
 
+char *
+dyno_text_test (const DynoStoredRun *run)
+{
+  g_autofree char *value = NULL;
+
+  if (isnan (run->test_loss))
+    return NULL;
+  if (!run->metric || isnan (run->test_metric))
+    return g_strdup_printf ("loss %.4f", run->test_loss);
+  value = dyno_text_metric_value (run, run->test_metric);
+  return g_strdup_printf ("%s %s, loss %.4f", run->metric, value, run->test_loss);
+}
+
 void
 dyno_json_add_time (DynoJson *json, const char *key, gint64 time_us)
 {

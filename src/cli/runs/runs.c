@@ -131,7 +131,8 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
   g_autofree char *title = dyno_stored_run_get_title (run), *begun = dyno_text_when (run->begin_us),
                   *folder = run->folder ? g_filename_display_name (run->folder) : NULL,
                   *data = g_filename_display_name (run->data ? run->data : ""),
-                  *best = dyno_text_best (run), *time = dyno_text_duration (run->seconds),
+                  *best = dyno_text_best (run), *test = dyno_text_test (run), *tested = NULL,
+                  *time = dyno_text_duration (run->seconds),
                   *before = dyno_text_duration (run->preparation_seconds),
                   *planned = dyno_amount_bytes (run->planned_bytes, " "),
                   *used = dyno_amount_bytes (run->vram_bytes, " "),
@@ -141,10 +142,13 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
                  dyno_text_run_state (run), begun);
   if (run->error)
     dyno_out_line ("error     %s", run->error);
+  if (run->n_test > 0)
+    tested = g_strdup_printf (" + %" G_GUINT64_FORMAT, run->n_test);
   dyno_out_line ("model     %s on %s (%" G_GUINT64_FORMAT " + %" G_GUINT64_FORMAT
-                 " %s, fingerprint %016" G_GINT64_MODIFIER "x)",
-                 run->model, data, run->n_train, run->n_validation,
-                 dyno_plural (run->n_validation, "sample", "samples"), run->fingerprint);
+                 "%s %s, fingerprint %016" G_GINT64_MODIFIER "x)",
+                 run->model, data, run->n_train, run->n_validation, tested ? tested : "",
+                 dyno_plural (tested ? run->n_test : run->n_validation, "sample", "samples"),
+                 run->fingerprint);
   dyno_out_line ("device    %s%s%s", run->device ? run->device : "none was opened",
                  run->driver ? ", " : "", run->driver ? run->driver : "");
   print_settings (run);
@@ -160,6 +164,9 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
                    folder ? "; resume with: dynoctl train --resume " : "", folder ? folder : "");
   if (run->best_epoch)
     dyno_out_line ("best      %s (epoch %" G_GUINT64_FORMAT ")", best, run->best_epoch);
+  if (test)
+    dyno_out_line ("test      %s on %" G_GUINT64_FORMAT " %s that the training has not seen", test,
+                   run->n_test, dyno_plural (run->n_test, "sample", "samples"));
   dyno_out_line ("memory    %s planned, %s used", planned, used);
   dyno_out_line ("folder    %s", folder ? folder : "nothing is kept");
   print_epochs (run, epochs);
@@ -249,7 +256,8 @@ compare_text (const DynoStoredRun *a, const DynoStoredRun *b, const DynoSettingI
               guint n)
 {
   g_autofree char *one = g_strdup_printf ("run %" G_GINT64_FORMAT, a->id),
-                  *other = g_strdup_printf ("run %" G_GINT64_FORMAT, b->id);
+                  *other = g_strdup_printf ("run %" G_GINT64_FORMAT, b->id),
+                  *test_a = dyno_text_test (a), *test_b = dyno_text_test (b);
   g_autoptr (DynoTable) table = dyno_table_new ("", one, other, NULL);
 
   add_row (table, "name", dyno_stored_run_get_title (a), dyno_stored_run_get_title (b), TRUE);
@@ -270,6 +278,7 @@ compare_text (const DynoStoredRun *a, const DynoStoredRun *b, const DynoSettingI
   add_row (table, "best", dyno_text_best (a), dyno_text_best (b), TRUE);
   add_row (table, "validation loss", describe_loss (a->best_val_loss),
            describe_loss (b->best_val_loss), TRUE);
+  add_row (table, "test", known (test_a), known (test_b), FALSE);
   add_row (table, "samples/s", dyno_text_rate (a->samples_per_s), dyno_text_rate (b->samples_per_s),
            TRUE);
   add_row (table, "time", dyno_text_duration (a->seconds), dyno_text_duration (b->seconds), TRUE);
