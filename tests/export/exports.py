@@ -20,7 +20,7 @@ CASES = {
                        'augment.contrast': 0.25, 'augment.saturation': 0.5, 'augment.hue': 0.125, 'augment.crop': 0.25,
                        'augment.crop_ratio': 1.5, 'augment.flip_vertical': True, 'augment.erase': 0.375, 'augment.shift': 4,
                        'augment.mixup': 0.25, 'augment.cutmix': 1, 'augment.rotate': 15, 'augment.pad': 'reflect', 'augment.noise': 0.125,
-                       'data.shuffle': False, 'data.val_split': 0.25, 'cache': True, 'pinned': False, 'prefetch': 5,
+                       'data.shuffle': False, 'data.val_split': 0.25, 'data.test_split': 0.125, 'cache': True, 'pinned': False, 'prefetch': 5,
                        'persistent_workers': False, 'checkpointing': True, 'deterministic': True, 'autotune': False,
                        'seed': 2 ** 53 - 1}),
     'constant': (SHAPES, {'workers': 1, 'batch_size': 400, 'epochs': 4, 'schedule': 'constant', 'warmup_epochs': 2, 'schedule_epochs': 3, 'lr': 3,

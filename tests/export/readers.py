@@ -200,18 +200,19 @@ class Settings:
         if not match:
             return
         size, samples, self.classes = map(int, match.groups())
-        # Each class gives its share to the validation; the rounding remainder is carried to the
-        # next class.
-        due, taken = 0, 0
-        for i in range(self.classes if self.data_val_split > 0 else 0):
-            count = samples // self.classes
-            due += count * self.data_val_split
-            n = min(max(int(max(due + 0.5e-6, 0)), 1), count - 1)
-            due -= n
-            taken += n
+        # Each class gives its share to the test, and of the rest to the validation; the rounding
+        # remainder is carried to the next class.
+        counts = [samples // self.classes] * self.classes
+        for share in (self.data_test_split, 0 if self.data_folds > 0 else self.data_val_split):
+            due = 0
+            for i in range(self.classes if share > 0 else 0):
+                due += counts[i] * share
+                n = min(max(int(max(due + 0.5e-6, 0)), 1), counts[i] - 1)
+                due -= n
+                counts[i] -= n
+        self.n_train = sum(counts)
         if self.data_folds > 0:  # sizes as equal as possible, the larger folds first
-            taken = samples // self.data_folds + (self.data_fold <= samples % self.data_folds)
-        self.n_train = samples - taken
+            self.n_train -= self.n_train // self.data_folds + (self.data_fold <= self.n_train % self.data_folds)
         batches = self.n_train // min(self.batch_size, self.n_train)
         self.steps = -(-batches // self.accumulate)
         self.warmup_steps = math.floor(self.warmup_epochs * self.steps)
@@ -554,6 +555,7 @@ def python_expected(s):
         'WARMUP_EPOCHS': float(s.warmup_epochs), 'LABEL_SMOOTHING': float(s.label_smoothing),
         'CLIP_NORM': float(s.clip_norm), 'CLIP_VALUE': float(s.clip_value), 'AUGMENT_FLIP': s.augment_flip,
         'AUGMENT_BRIGHTNESS': float(s.augment_brightness), 'SHUFFLE': s.data_shuffle, 'VAL_SPLIT': float(s.data_val_split),
+        'TEST_SPLIT': float(s.data_test_split),
         'VRAM_BUDGET': s.vram_budget, 'DETERMINISTIC': s.deterministic, 'N_OUTPUTS': s.classes if s.known else 10,
         'PREDICTS_VALUES': False, 'PREDICTS_LABELS': False, 'PREDICTS_PIXELS': False,
     }

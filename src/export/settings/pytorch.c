@@ -78,6 +78,7 @@ static const DynoExportRow rows[] = {
   CONSTANT ("augment.cutmix", "AUGMENT_CUTMIX"),
   CONSTANT ("data.shuffle", "SHUFFLE"),
   CONSTANT ("data.val_split", "VAL_SPLIT"),
+  CONSTANT ("data.test_split", "TEST_SPLIT"),
   CONSTANT ("vram_budget", "VRAM_BUDGET"),
   CONSTANT ("checkpointing", "CHECKPOINTING"),
   { "autotune", "CUDNN_BENCHMARK", "false", may_benchmark },

@@ -37,6 +37,7 @@ static const DynoExportRow rows[] = {
   CONSTANT ("augment.brightness", "AUGMENT_BRIGHTNESS"),
   CONSTANT ("data.shuffle", "SHUFFLE"),
   CONSTANT ("data.val_split", "VAL_SPLIT"),
+  CONSTANT ("data.test_split", "TEST_SPLIT"),
   CONSTANT ("vram_budget", "VRAM_BUDGET"),
   CONSTANT ("deterministic", "DETERMINISTIC"),
   { "seed", "SEED" },

@@ -66,7 +66,7 @@ class RandomData(Dataset):
 
 def make_dataset():
     """Replace this by your data set: for a folder of images, torchvision.datasets.ImageFolder(DATA, transform)."""
-    return RandomData(math.ceil(2 * count_ranks() * ACCUMULATE * BATCH_SIZE / (1 - VAL_SPLIT)))
+    return RandomData(math.ceil(2 * count_ranks() * ACCUMULATE * BATCH_SIZE / (1 - VAL_SPLIT) / (1 - TEST_SPLIT)))
 
 
 def make_model():
@@ -367,9 +367,10 @@ def main():
     device, first = choose_device(), int(os.environ.get('RANK', '0')) == 0
     prepare(device)
     dataset = make_dataset()
-    n_validation = int(VAL_SPLIT * len(dataset))
-    training_part, validation_part = random_split(dataset, [len(dataset) - n_validation, n_validation],
-                                                  torch.Generator().manual_seed(SEED))
+    n_test = int(TEST_SPLIT * len(dataset))
+    n_validation = int(VAL_SPLIT * (len(dataset) - n_test))
+    training_part, validation_part, test_part = random_split(
+        dataset, [len(dataset) - n_validation - n_test, n_validation, n_test], torch.Generator().manual_seed(SEED))
     training_loader = make_loader(training_part, True, device)
     validation_loader = make_loader(validation_part, False, device)
     training = Training(device)
@@ -383,6 +384,10 @@ def main():
             print(line, flush=True)
         if options.steps and training.updates >= options.steps:
             break
+    if n_test:  # of the last weights, which are the ones that this script has
+        loss, accuracy = training.validate(make_loader(test_part, False, device))
+        if first:
+            print(f'test loss {loss:.4f}' + ('' if PREDICTS_VALUES else f'  accuracy {accuracy:.2%}'), flush=True)
     if options.save and first:
         torch.save(training.network.state_dict(), options.save)
     if count_ranks() > 1:

@@ -131,6 +131,7 @@ def main():
     steps_per_epoch = min(2, options.steps or 2)
     n_training = BATCH_SIZE * ACCUMULATE * steps_per_epoch
     n_validation = int(n_training * VAL_SPLIT / (1 - VAL_SPLIT))
+    n_test = int((n_training + n_validation) * TEST_SPLIT / (1 - TEST_SPLIT))
     if PREDICTS_VALUES:
         loss, metrics = 'mse', []
     elif PREDICTS_LABELS:
@@ -143,6 +144,8 @@ def main():
     model.fit(make_dataset(0, n_training, True), epochs=EPOCHS if not options.steps else 1, verbose=2,
               validation_data=make_dataset(n_training, n_validation, False) if n_validation else None,
               callbacks=[Schedule(steps_per_epoch)])
+    if n_test:  # of the last weights, which are the ones that this script has
+        print('test', model.evaluate(make_dataset(n_training + n_validation, n_test, False), verbose=0, return_dict=True))
     if options.save:
         model.save(options.save)
 
