@@ -273,6 +273,28 @@ dyno_words_find_metric (const DynoRunStatus *status)
   return (guint) MAX (dyno_metric_table_find_best (&status->metrics, named), 0);
 }
 
+char *
+dyno_words_run_test (const DynoRunStatus *s)
+{
+  const DynoTestResult *test = &s->test;
+  guint shown = dyno_words_find_metric (s);
+  if (test->n_samples == 0)
+    return NULL;
+  gboolean has_metric = s->metrics.n > 0 && isfinite (test->metrics[shown]);
+  g_autofree char *label =
+      has_metric ? dyno_metric_get_label (&s->metrics.infos[shown]) : g_strdup (_ ("Loss"));
+  g_autofree char *value = has_metric
+                               ? dyno_format_metric (&s->metrics.infos[shown], test->metrics[shown])
+                               : dyno_format_value (test->loss);
+  g_autofree char *count = dyno_format_count (test->n_samples);
+  /* Translators: a metric, its value, a number of samples: "Test: Accuracy 97.1 % on 300 samples
+   * that the training has not seen" */
+  return g_strdup_printf (ngettext ("Test: %s %s on %s sample that the training has not seen",
+                                    "Test: %s %s on %s samples that the training has not seen",
+                                    (gulong) test->n_samples),
+                          label, value, count);
+}
+
 double
 dyno_words_run_fraction (const DynoRunStatus *s)
 {

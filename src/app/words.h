@@ -36,6 +36,8 @@ const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* what: of a PROGRESS event */
 /* How far a run is, in a word or a number: "Preparing", "43 %", "Paused"; g_free. */
 char *dyno_words_run_progress (const DynoRunStatus *status);
+/* The result on the test part in a sentence; NULL: there is none.  g_free. */
+char *dyno_words_run_test (const DynoRunStatus *status);
 /* The share of the run that is done, 0 to 1.  A preparation is no part of it. */
 double dyno_words_run_fraction (const DynoRunStatus *status);
 /* The index in status->metrics (which may be empty) of the metric that chooses the best epoch of

@@ -71,6 +71,25 @@ def test_preparation_says_what_it_does(home):
     window.finished()
 
 
+def test_the_test_part_is_reported_at_the_end(home):
+    """The result is shown when the run has ended, and goes when another run begins."""
+    window = home.window()
+    window.small_shapes(epochs=1, data__test_split=0.2)
+    window.page('Data')
+    window.text('70 train, 10 validate, 20 test')
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    said = window.text('Test: ')
+    assert re.fullmatch(r'Test: Accuracy [\d.]+ % on 20 samples that the training has not seen', said), said
+    window.ready()
+    window.small_shapes(epochs=1, data__test_split=0)
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    assert not window.has_text('Test: '), 'the result of the run before is still there'
+
+
 def test_trains_to_the_end(home):
     window = home.window()
     # SimpleCNN, which is the window's first model.
@@ -373,7 +392,7 @@ def test_what_cannot_be_kept_does_not_begin(home):
     assert f"runs-folder='{home.path}'" in home.kept_settings(), home.kept_settings()
 
 
-TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_trains_to_the_end,
+TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_the_test_part_is_reported_at_the_end, test_trains_to_the_end,
          test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
          test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
          test_a_run_begins_without_the_advice_of_the_one_before,

@@ -227,6 +227,22 @@ test_a_preparation_is_no_part_of_a_run (void)
   check (dyno_words_run_progress (&status), "Failed");
 }
 
+static void
+test_result_on_the_test_part (void)
+{
+  DynoRunStatus status = { .state = DYNO_SESSION_FINISHED,
+                           .metrics = { .n = 1, .infos = { dyno_cross_entropy_metrics[0] } } };
+
+  g_assert_null (dyno_words_run_test (&status));
+  status.test = (DynoTestResult){ .n_samples = 1300, .loss = 0.25, .metrics = { 0.9711 } };
+  check (dyno_words_run_test (&status),
+         "Test: Accuracy 97.1 % on 1,300 samples that the training has not seen");
+  status.test.n_samples = 1;
+  status.test.metrics[0] = (double) NAN;
+  check (dyno_words_run_test (&status),
+         "Test: Loss 0.2500 on 1 sample that the training has not seen");
+}
+
 #define NBSP "\302\240"
 #define NONE "\342\200\223"
 
@@ -676,6 +692,7 @@ main (int argc, char **argv)
                    test_runs_without_a_name_say_what_and_when);
   g_test_add_func ("/ui/runresume/an-interrupted-run-is-found", test_an_interrupted_run_is_found);
   g_test_add_func ("/ui/words/runs-that-ended-early-say-how", test_runs_that_ended_early_say_how);
+  g_test_add_func ("/ui/words/result-on-the-test-part", test_result_on_the_test_part);
   g_test_add_func ("/ui/words/a-preparation-is-no-part-of-a-run",
                    test_a_preparation_is_no_part_of_a_run);
   g_test_add_func ("/ui/format/numbers-have-useful-digits", test_numbers_have_useful_digits);

@@ -17,8 +17,8 @@
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *masks,
-      *plots;
+  GtkWidget *sentence, *title, *step, *test, *progress, *folder, *predict, *watchdog, *stats,
+      *masks, *plots;
   DynoRunMonitor *monitor;
   DynoSessionState announced; /* what the sentence shows, and when it was set */
   gboolean announced_released;
@@ -123,9 +123,12 @@ show_run (DynoRunPage *self)
   if (!s->job)
     return;
   g_autofree char *title = describe_run (s),
-                  *step = describe_step (s, dyno_run_monitor_get_elapsed (self->monitor));
+                  *step = describe_step (s, dyno_run_monitor_get_elapsed (self->monitor)),
+                  *test = dyno_words_run_test (s);
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->step), step);
+  gtk_label_set_text (GTK_LABEL (self->test), test ? test : "");
+  gtk_widget_set_visible (self->test, test != NULL);
   /* The bar of a preparation has another colour, since it is no progress of the run. */
   gboolean preparing = s->progress && s->state < DYNO_SESSION_STOPPING;
   double fraction = preparing ? s->progress_fraction : s->fraction;
@@ -204,6 +207,7 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, watchdog);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, title);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, step);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, test);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, predict);
