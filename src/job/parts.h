@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a data set: the samples that a job trains on, those that validate, and those that are
- * kept for a test of its result.  The settings define them by shares (data.val_split,
+/* The parts of a data set: the samples that a job trains on, those that validate, and those that
+ * are kept for a test of its result.  The settings define them by shares (data.val_split,
  * data.test_split), or the validation by one fold of a cross-validation (data.folds, data.fold); a
  * data set that brings its own split keeps it, and has no test part.  Any thread. */
 #pragma once

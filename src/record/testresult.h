@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The result of a run on its test part, which no training and no validation has seen: measured once,
- * at the end of the run, with the weights that the run keeps as the best.  It is kept in the run's
- * folder as test.ini. */
+/* The result of a run on its test part, which no training and no validation has seen: measured
+ * once, at the end of the run, with the weights that the run keeps as the best.  It is kept in the
+ * run's folder as test.ini. */
 #pragma once
 #include "metrictable.h"
 

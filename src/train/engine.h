@@ -129,8 +129,8 @@ DynoProgram *dyno_engine_get_program (DynoEngine *engine);
 void dyno_engine_free (DynoEngine *engine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEngine, dyno_engine_free)
 
-/* Ends the validation, and prepares the test part, which has samples, for an evaluation by this rank
- * of all of it; no submission may be in flight.  To be called once.  Errors: those of
+/* Ends the validation, and prepares the test part, which has samples, for an evaluation by this
+ * rank of all of it; no submission may be in flight.  To be called once.  Errors: those of
  * dyno_uploader_new. */
 gboolean dyno_engine_turn_to_test (DynoEngine *engine, GError **error);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run, for the files of the session's thread: sessionthread.c (its life),
  * trainloop.c (epochs and steps), report.c (its reports and its folder), savepolicy.c (its
- * checkpoints and weights), testpart.c (the test at its end), runclock.c (its times), and some smaller ones.  They call each other
- * only through this header: any of them may warn, and the loop saves and reports.  Each struct in
- * DynoRun belongs to one of the files, and the others use its functions; the remaining members
- * belong to the run as a whole.  Private to the train layer. */
+ * checkpoints and weights), testpart.c (the test at its end), runclock.c (its times), and some
+ * smaller ones.  They call each other only through this header: any of them may warn, and the loop
+ * saves and reports.  Each struct in DynoRun belongs to one of the files, and the others use its
+ * functions; the remaining members belong to the run as a whole.  Private to the train layer. */
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"
@@ -228,8 +228,8 @@ gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **err
 /* Copies adopted weights to the run's folder, where they are not in it.  Errors: OUTPUT. */
 gboolean dyno_run_place_best (DynoRun *run, GError **error);
 
-/* Loads the best weights onto the device, in place of the last ones; does nothing where the last ones
- * are kept as the best.  Errors: CHECKPOINT, those of reading a file, the device's. */
+/* Loads the best weights onto the device, in place of the last ones; does nothing where the last
+ * ones are kept as the best.  Errors: CHECKPOINT, those of reading a file, the device's. */
 gboolean dyno_run_load_best (DynoRun *run, GError **error);
 /* Writes the best weights to the run's folder and to the job's weights_out, where there are any;
  * last: also the last weights, which are on the device.  Errors: OUTPUT, DIVERGED, the device's. */

@@ -188,7 +188,7 @@ test_changes_nothing_else (void)
   g_assert_cmpfloat (run.epoch.val_loss, ==, other.epoch.val_loss);
 }
 
-/* Replaces the loss in the result of a folder, by which a test sees whether it was measured anew. */
+/* Replaces the loss in a folder's result, which shows whether it was measured anew. */
 static void
 mark (const char *folder, const TestRun *run)
 {

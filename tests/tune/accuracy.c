@@ -413,7 +413,7 @@ test_own_diverges (void)
     g_assert_false (((const DynoAccuracyRun *) r->runs->pdata[i])->final);
 }
 
-/* Where a start takes more than twice the time of the first rungs, trials begin with a later rung. */
+/* Where a start takes more than twice the time of a rung, trials begin with a later one. */
 static void
 test_slow_start (void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictions of several labels per sample and their truth, and the figures that follow from them,
  * as scikit-learn 1.2 defines them for multilabel targets: those of an evaluation and of a
- * validation by epoch.  A label is predicted where its logit is at least its limit.  A label whose truth is not known (NaN) is left out of everything.
+ * validation by epoch.  A label is predicted where its logit is at least its limit.  A label whose
+ * truth is not known (NaN) is left out of everything.
  *
  * Undefined figures are NaN: the areas of a label that all samples have, or none, or of which a
  * logit is NaN; the precision of a label that was never predicted, the recall of a label that no

@@ -79,9 +79,9 @@ find_rung (const Search *s, guint64 epochs)
   return -1;
 }
 
-/* The rung in which trials begin.  Where a run starts for longer than it trains, stopping early saves
- * nothing: most of the time would go into starts.  Where a number of trials is asked for, no clock
- * decides. */
+/* The rung in which trials begin.  Where a run starts for longer than it trains, stopping early
+ * saves nothing: most of the time would go into starts.  Where a number of trials is asked for, no
+ * clock decides. */
 static guint
 choose_first_rung (const Search *s)
 {

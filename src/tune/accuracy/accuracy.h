@@ -5,8 +5,8 @@
  * tree-structured Parzen estimator (tpe.h) and stopped early by successive halving (halving.h):
  * each is a run whose schedule spans all epochs, which stops at the last epoch of its rung and
  * resumes from there when it is promoted.  Where a run starts for more than twice as long as it
- * trains the first rungs, trials begin with a later one.  The value of a trial is that of its best epoch so far,
- * whose weights are kept.
+ * trains the first rungs, trials begin with a later one.  The value of a trial is that of its best
+ * epoch so far, whose weights are kept.
  *
  * All trials have the job's seed, so the best of many trials may be the best by chance.  Therefore
  * the best two trials and the job's own settings are trained anew in the final with other seeds,
