@@ -268,6 +268,28 @@ test_rows_and_parts (void)
   test_folder_remove (both);
 }
 
+/* The lists of the second file are separated as those of the first, also where no cell of it has
+ * the separator. */
+static void
+test_separator_of_parts (void)
+{
+  g_autofree char *both = test_folder_new (), *train = g_build_filename (both, "train", NULL),
+                  *valid = g_build_filename (both, "valid", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpint (g_mkdir (train, 0700) | g_mkdir (valid, 0700), ==, 0);
+  put_jpeg (train, "a.jpg", 10);
+  put_jpeg (train, "b.jpg", 20);
+  put_jpeg (valid, "c.jpg", 30);
+  put_text (train, "metadata.csv", "file_name,labels\na.jpg,\"dog;sea, deep\"\nb.jpg,dog\n");
+  put_text (valid, "metadata.csv", "file_name,labels\nc.jpg,\"sea, deep\"\n");
+  g_autoptr (DynoDataset) dataset = open_as (both, DYNO_TASK_LABELS, &error);
+  g_assert_no_error (error);
+  assert_labels (dataset, "dog sea, deep", "11 10 01");
+  g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+  test_folder_remove (both);
+}
+
 /* Each part has its share of a rare label, and a sample is in one part only; the same holds for
  * folds and for a test part. */
 static void
@@ -701,6 +723,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/labels/other-tasks", test_no_labels);
   g_test_add_func ("/data/labels/refused", test_refused);
   g_test_add_func ("/data/labels/rows-and-parts", test_rows_and_parts);
+  g_test_add_func ("/data/labels/separator-of-parts", test_separator_of_parts);
   g_test_add_func ("/data/labels/division", test_division);
   g_test_add_func ("/data/labels/arrays", test_arrays);
   g_test_add_func ("/data/labels/array-names", test_array_names);
