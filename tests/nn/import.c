@@ -250,6 +250,12 @@ test_operators (void)
           "Conv e c,e.weight d pads=1,1;i u 2,4,1,1;Reshape z d,u f;Shape t x s;Expand g f,s b;"
           "Mul m x,b h"),
       "global_avg_pool permute conv2d permute scale" },
+    /* causal: all pads before the sequence, so that it keeps its length */
+    { IMPORT_TEST_AROUND (
+          "GlobalAveragePool p x a;i t 2,1,4;Reshape r a,t c;w e.weight 1,1,3;"
+          "Conv e c,e.weight d pads=2,0;i u 2,4,1,1;Reshape z d,u f;Shape t x s;Expand g f,s b;"
+          "Mul m x,b h"),
+      "global_avg_pool permute pad conv2d permute scale" },
     { IMPORT_TEST_AROUND ("GlobalAveragePool p x a;i s 8,8,;Expand e a,s b;Mul m b,x h"),
       "global_avg_pool scale" },
     { IMPORT_TEST_AROUND ("Split s x a,b axis=1;Concat c b,a h axis=1"),
