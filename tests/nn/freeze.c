@@ -6,6 +6,7 @@
 #include "graph-private.h"
 #include "infos.h"
 #include "layerrates.h"
+#include "optimizer-push.h"
 #include <math.h>
 #include <string.h>
 
@@ -422,6 +423,27 @@ test_table_of_rates (void)
     }
 }
 
+/* The factor of the head is in the table also where only the head is trained: one range. */
+static void
+test_table_of_the_head (void)
+{
+  for (guint factor = 1; factor < 4; factor += 2)
+    {
+      g_autoptr (GError) error = NULL;
+      DynoNetworkParams params = params_of ("resnet18", BACKBONE, DYNO_MODE_TRAIN);
+      params.head_lr_factor = factor;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      g_assert_true (!graph->rates == (factor == 1));
+      if (!graph->rates)
+        continue;
+      g_assert_cmpuint (graph->rate_ranges->len, ==, 1);
+      const DynoRateRange *range = &g_array_index (graph->rate_ranges, DynoRateRange, 0);
+      g_assert_cmpfloat (range->factor, ==, factor);
+      g_assert_cmpuint (range->end * 8, ==, graph->trained_elements);
+    }
+}
+
 /* A parameter that weight decay may exclude: one axis in PyTorch, or one of three names. */
 static gboolean
 is_vector (const DynoParameter *p)
@@ -592,6 +614,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/layers/are-blocks-and-modules-with-matrices", test_layers);
   g_test_add_func ("/nn/layers/move-by-powers-of-the-decay", test_layer_decay);
   g_test_add_func ("/nn/layers/factors-have-memory-of-their-own", test_table_of_rates);
+  g_test_add_func ("/nn/layers/head-alone-has-its-factor", test_table_of_the_head);
   g_test_add_func ("/nn/freeze/vectors-lie-together", test_places);
   g_test_add_func ("/nn/freeze/vectors-without-weight-decay", test_decay);
   g_test_add_func ("/nn/average/follows-weights-and-statistics", test_average);
