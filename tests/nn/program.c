@@ -606,6 +606,52 @@ test_one_piece (void)
   net_clear (&net);
 }
 
+/* No dispatch but the optimizer's touches a bucket after the end of its piece. */
+static void
+assert_final (DynoLowering *lowering, const GArray *buckets, const GArray *ends)
+{
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings && dispatch->stage != DYNO_STAGE_OPTIMIZER; b++)
+        {
+          const DynoBinding *binding = &dispatch->bindings[b];
+          guint64 begin = binding->tensor->offset + binding->byte_offset,
+                  end = binding->tensor->offset + binding->tensor->size_bytes;
+          for (guint k = 0; k < buckets->len; k++)
+            {
+              const DynoBucket *bucket = &g_array_index (buckets, DynoBucket, k);
+              if (binding->tensor->space == DYNO_SPACE_GRADIENT
+                  && begin < bucket->offset + bucket->size_bytes && bucket->offset < end)
+                g_assert_cmpuint (i, <, g_array_index (ends, guint, bucket->piece));
+            }
+        }
+    }
+}
+
+/* Without weight decay for vectors these lie together: a bucket then has gradients of layers far
+ * apart, and is final with the last of them. */
+static void
+test_buckets_of_vectors (void)
+{
+  for (guint undecayed = 0; undecayed < 2; undecayed++)
+    {
+      g_autoptr (GError) error = NULL;
+      DynoNetworkParams params = params_of ("resnet18", FALSE);
+      params.undecayed_vectors = undecayed;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      g_autoptr (DynoLowering) lowering =
+          dyno_lowering_new (graph, dyno_device_get_info (device), NULL, &error);
+      g_assert_no_error (error);
+      g_autoptr (GArray) ends = NULL, buckets = dyno_buckets_find (lowering, 8 << 10, &ends);
+      g_assert_cmpuint (ends->len, >, 1);
+      g_assert_cmpuint (buckets->len, >, 3);
+      assert_final (lowering, buckets, ends);
+    }
+}
+
 /* The buckets of ResNet-18 have all gradients, from the last to the first, and each bucket is large
  * but for the last. */
 static void
@@ -774,6 +820,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/pieces-change-no-bit-and-leave-final-gradients", test_pieces);
   g_test_add_func ("/nn/program/a-small-net-is-one-piece", test_one_piece);
   g_test_add_func ("/nn/program/the-last-bucket-is-small", test_buckets);
+  g_test_add_func ("/nn/program/buckets-of-vectors-are-final", test_buckets_of_vectors);
   g_test_add_func ("/nn/program/profile-times-every-dispatch", test_profile);
   int result = g_test_run ();
   if (dyno_device_get_validation_messages (device) > 0)
