@@ -473,6 +473,35 @@ test_rate_begins_after_first_step (void)
                                   (sum.steps - 1) * 16.0, 0.01);
 }
 
+static void
+end_first_epoch (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 1)
+    dyno_session_end_epoch (session, 1);
+}
+
+/* An epoch that is ended early is validated on as many batches as asked for; the next epoch is
+ * whole again, and so is its validation: without a change of the weights its loss is that of any
+ * other whole epoch. */
+static void
+test_epoch_after_an_early_end_is_whole (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) plain = { 0 }, ended = { 0 };
+
+  test_job_set (job, "lr=0", "weight_decay=0", "epochs=1", "batch_size=4", "prefetch=1",
+                "data.val_split=0.5", NULL);
+  test_run_good (&plain, job);
+  g_assert_cmpuint (plain.losses->len, ==, 25);
+  test_job_set (job, "epochs=2", NULL);
+  test_run (&ended, job, end_first_epoch, NULL);
+  g_assert_no_error (ended.error);
+  g_assert_cmpuint (ended.epochs, ==, 2);
+  g_assert_cmpuint (ended.losses->len, >=, 25 + 2);
+  g_assert_cmpuint (ended.losses->len, <, 2 * 25);
+  g_assert_cmpfloat (ended.epoch.val_loss, ==, plain.epoch.val_loss);
+}
+
 /* Runs in the session's thread, since the run might be over before another thread handles its
  * event. */
 static void
@@ -744,6 +773,8 @@ main (int argc, char **argv)
                    test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/engine-needs-no-split", test_engine_needs_no_split);
   g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
+  g_test_add_func ("/train/session/epoch-after-an-early-end-is-whole",
+                   test_epoch_after_an_early_end_is_whole);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
   g_test_add_func ("/train/session/live-settings-reach-the-engine", test_live_reaches_the_engine);
   g_test_add_func ("/train/session/job-is-a-snapshot", test_job_is_a_snapshot);
