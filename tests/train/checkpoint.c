@@ -589,13 +589,14 @@ test_average_is_validated_and_saved (void)
   test_remove_tree (folder);
 }
 
-/* After two epochs without a gain the run ends as finished, and stays finished when resumed. */
+/* After two epochs without a gain the run ends as finished, and stays finished when resumed, unless
+ * by another metric: epochs are not compared with those of the old one. */
 static void
 test_early_stop (void)
 {
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoJob) job = job_in ("mlp", folder);
-  g_auto (TestRun) run = { 0 }, resumed = { 0 }, longer = { 0 };
+  g_auto (TestRun) run = { 0 }, resumed = { 0 }, longer = { 0 }, other = { 0 };
 
   test_job_set (job, "lr=0", "epochs=9", "early_stop.patience=2", "best_metric=loss", NULL);
   test_run (&run, job, NULL, NULL);
@@ -611,6 +612,10 @@ test_early_stop (void)
   test_job_set (job, "early_stop.patience=4", NULL);
   test_run (&longer, job, NULL, NULL);
   g_assert_cmpuint (longer.epochs, ==, 2);
+  test_job_set (job, "early_stop.patience=2", "best_metric=accuracy", NULL);
+  test_run (&other, job, NULL, NULL);
+  g_assert_cmpuint (other.epochs, ==, 3);
+  g_assert_true (test_has_warning (&other, "ends early, after epoch 8: since epoch 6 the"));
   test_remove_tree (folder);
 }
 
