@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Past and queued runs: comparison, diagnosis, predictions, the queue.  Usage: see harness.py."""
 import csv
+import json
 import os
 import re
 import signal
@@ -290,6 +291,50 @@ def test_a_run_is_evaluated(home):
     window.ready()
 
 
+def test_a_run_is_calibrated(home):
+    """The evaluation has the figures after the calibration, which the weights keep; twice; nothing is calibrated on test
+    samples."""
+    window = home.window()
+    window.open_settings({'Epochs': 2, 'Samples': 200}, data='builtin:shapes?size=16&samples=200&classes=4', model='mlp', amp='false', batch_size=16,
+                         epochs=2, data__val_split=0.5, data__test_split=0.2)
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    window.page('Runs')
+    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
+    window.wait_for('the run', lambda: table.n_rows == 1)
+    table.call('Table', 'AddRowSelection', '(i)', 0)
+    window.press('Evaluate…')
+    window.text_with('80 validation samples of “')
+
+    def calibrate(before):
+        window.press('Calibrate')
+        said = window.text_with('The weights are calibrated: temperature ') if before is None else window.wait_for(
+            'another calibration', lambda: next((t for t in window.shown() if 'The weights are calibrated' in t and before not in t), None))
+        said = re.search(r'temperature ([\d.]+), loss ([\d.]+) before and ([\d.]+) now', said)
+        window.find_where('the loss now', lambda n: n.name == 'Loss: ' + said[3])
+        return said
+    first = calibrate(None)
+    weights = home.newest_run() + '/weights.safetensors'
+    with open(weights, 'rb') as file:
+        kept = json.loads(file.read(int.from_bytes(file.read(8), 'little')))['__metadata__']['output.temperature']
+    assert abs(float(first[1]) / float(kept) - 1) < 0.01, (first[0], kept)
+    second = calibrate(first[0])
+    assert second[2] == second[3] == first[3], (first[0], second[0])
+    window.press('Data', Role.TOGGLE_BUTTON)
+    window.find_where('the choice', lambda n: n.name == 'Test Samples of the Run').act()
+    window.text_with('40 test samples of “')
+    assert not any('calibrated' in text for text in window.shown()), 'the calibration is of other samples'
+    assert not window.find(Role.PUSH_BUTTON, 'Calibrate').sensitive()
+    window.press('Data', Role.TOGGLE_BUTTON)
+    window.find_where('the choice', lambda n: n.name == 'Validation Samples of the Run').act()
+    window.text_with('80 validation samples of “')
+    assert window.find(Role.PUSH_BUTTON, 'Calibrate').sensitive()
+    window.key('Escape')
+    window.wait_without_text('samples of “')
+
+
 def test_a_run_of_one_class_is_evaluated(home):
     """The evaluation opens the data as the run opened them."""
     window = home.window()
@@ -375,7 +420,7 @@ def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
     again.text('1 run in the queue')
 
 
-TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed,
+TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_is_calibrated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed,
          test_a_queue_that_is_worked_off_shows_its_job_at_work, test_a_queue_that_goes_on_elsewhere_is_not_started_again]
 
 if __name__ == '__main__':

@@ -18,13 +18,14 @@
 #define TICK_MS     150
 
 typedef struct {
-  GtkWidget *dialog, *state, *spinner, *progress, *save, *results, *stats, *matrix_box,
+  GtkWidget *dialog, *state, *spinner, *progress, *save, *calibrate, *results, *stats, *matrix_box,
       *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
   DynoEvaluateRequest *request;
   DynoEvaluation *evaluation;        /* NULL: none yet */
   GCancellable *measuring, *loading; /* cancel the evaluation, and the loading of pictures */
   GPtrArray *images;                 /* GtkImage*, of the samples that are shown */
   guint ticks;                       /* timer that shows the progress */
+  char *calibrated; /* the result of a calibration, until other data are evaluated; or NULL */
 } Dialog;
 
 static void
@@ -45,6 +46,7 @@ dialog_free (gpointer data)
   dyno_evaluate_request_unref (self->request);
   dyno_evaluation_unref (self->evaluation);
   g_ptr_array_unref (self->images);
+  g_free (self->calibrated);
   g_free (self);
 }
 
@@ -257,6 +259,12 @@ show_evaluation (Dialog *self)
                                       "%s samples of “%s”, %s samples/s on %s",
                                       (gulong) e->n_samples),
                             count, data->name, rate, e->device);
+  else if (self->request->test)
+    g_string_append_printf (text,
+                            ngettext ("%s test sample of “%s”, %s samples/s on %s",
+                                      "%s test samples of “%s”, %s samples/s on %s",
+                                      (gulong) e->n_samples),
+                            count, data->name, rate, e->device);
   else
     g_string_append_printf (text,
                             ngettext ("%s validation sample of “%s”, %s samples/s on %s",
@@ -273,6 +281,8 @@ show_evaluation (Dialog *self)
     }
   if (e->notes)
     g_string_append_printf (text, "\n%s", e->notes);
+  if (self->calibrated)
+    g_string_append_printf (text, "\n%s", self->calibrated);
   gtk_label_set_text (GTK_LABEL (self->state), text->str);
   dyno_evaluate_figures_show (self->stats, e);
   dyno_evaluate_table_show (GTK_TREE_VIEW (self->table), e);
@@ -311,6 +321,12 @@ set_busy (Dialog *self, gboolean busy)
   g_object_set (self->spinner, "active", busy, NULL);
   gtk_widget_set_visible (self->progress, busy);
   gtk_widget_set_sensitive (self->save, self->evaluation && self->evaluation->n_samples > 0);
+  if (self->evaluation) /* values and masks have no probabilities */
+    gtk_widget_set_visible (self->calibrate,
+                            self->evaluation->scores && !self->evaluation->info.is_values);
+  gtk_widget_set_sensitive (self->calibrate,
+                            !busy && self->evaluation
+                                && dyno_evaluation_can_calibrate (self->request, self->evaluation));
 }
 
 static void
@@ -333,13 +349,14 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
     show_evaluation (self);
 }
 
-/* data: another data set; NULL: the run's validation part. */
+/* data: another data set; NULL: a part of the run's, the test part if test. */
 static void
-start (Dialog *self, const char *data)
+start (Dialog *self, const char *data, gboolean test)
 {
   DynoEvaluateRequest *request =
       dyno_evaluate_request_new (self->request->folder, self->request->job, self->request->device);
   request->data = g_strdup (data);
+  request->test = test;
   request->pixels = (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog));
   stop (&self->measuring);
   stop (&self->loading);
@@ -356,12 +373,52 @@ start (Dialog *self, const char *data)
   dyno_evaluate_async (request, self->measuring, measured, self);
 }
 
+static void
+calibrated (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = dyno_evaluation_calibrate_finish (result, &error);
+  Dialog *self = data; /* freed if the work was cancelled */
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  g_clear_object (&self->measuring);
+  set_busy (self, FALSE);
+  if (error)
+    {
+      dyno_widget_add_class (self->state, "bad-text", TRUE);
+      gtk_label_set_text (GTK_LABEL (self->state), error->message);
+      return;
+    }
+  g_autofree char *again = g_strdup (self->request->data);
+  self->calibrated = g_steal_pointer (&text);
+  start (self, again, FALSE);
+}
+
+static void
+calibrate (Dialog *self)
+{
+  g_clear_pointer (&self->calibrated, g_free);
+  stop (&self->measuring);
+  self->measuring = g_cancellable_new ();
+  dyno_evaluation_calibrate_async (self->request, self->evaluation, self->measuring, calibrated,
+                                   self);
+  set_busy (self, TRUE);
+}
+
+/* Evaluates on data that were chosen. */
+static void
+take (Dialog *self, const char *data, gboolean test)
+{
+  g_clear_pointer (&self->calibrated, g_free);
+  start (self, data, test);
+}
+
 /* --- data and table --------------------------------------------------------------------------- */
 
 static void
 data_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
-  start (data, path);
+  take (data, path, FALSE);
 }
 
 static void
@@ -371,7 +428,7 @@ dropped (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionD
   g_auto (GStrv) uris = gtk_selection_data_get_uris (selection);
   g_autofree char *path = uris && uris[0] ? g_filename_from_uri (uris[0], NULL, NULL) : NULL;
   if (path)
-    start (self, path);
+    take (self, path, FALSE);
 }
 
 static void
@@ -391,7 +448,13 @@ choose_file (Dialog *self)
 static void
 take_validation (Dialog *self)
 {
-  start (self, NULL);
+  take (self, NULL, FALSE);
+}
+
+static void
+take_test (Dialog *self)
+{
+  take (self, NULL, TRUE);
 }
 
 static gboolean
@@ -432,6 +495,8 @@ add_head (Dialog *self)
   gtk_container_add (GTK_CONTAINER (data), label);
   g_object_set (box, "margin", 8, NULL);
   add_choice (box, _ ("Validation Samples of the Run"), G_CALLBACK (take_validation), self);
+  if (dyno_evaluate_has_test (self->request->folder))
+    add_choice (box, _ ("Test Samples of the Run"), G_CALLBACK (take_test), self);
   add_choice (box, _ ("Folder…"), G_CALLBACK (choose_folder), self);
   add_choice (box, _ ("File…"), G_CALLBACK (choose_file), self);
   gtk_container_add (GTK_CONTAINER (popover), box);
@@ -527,6 +592,15 @@ add_content (Dialog *self)
   g_object_set (self->state, "wrap", TRUE, "hexpand", TRUE, NULL);
   gtk_container_add (GTK_CONTAINER (state), self->spinner);
   gtk_container_add (GTK_CONTAINER (state), self->state);
+  self->calibrate = gtk_button_new_with_mnemonic (_ ("_Calibrate"));
+  gtk_widget_set_valign (self->calibrate, GTK_ALIGN_CENTER);
+  gtk_widget_set_no_show_all (self->calibrate, TRUE);
+  gtk_widget_set_tooltip_text (
+      self->calibrate,
+      _ ("Fit the probabilities, and the thresholds of labels, to these samples, and keep that in "
+         "the weights of the run"));
+  g_signal_connect_swapped (self->calibrate, "clicked", G_CALLBACK (calibrate), self);
+  gtk_container_add (GTK_CONTAINER (state), self->calibrate);
   g_object_set (state, "margin", 18, "margin-bottom", 12, NULL);
   gtk_container_add (GTK_CONTAINER (content), state);
   self->progress = gtk_progress_bar_new ();
@@ -572,5 +646,5 @@ dyno_evaluate_dialog_show (GtkWindow *parent, const char *folder, const DynoJob 
   gtk_drag_dest_add_uri_targets (self->dialog);
   g_signal_connect (self->dialog, "drag-data-received", G_CALLBACK (dropped), self);
   gtk_widget_show (self->dialog);
-  start (self, NULL);
+  start (self, NULL, FALSE);
 }

@@ -2,8 +2,9 @@
 /* The thread of an evaluation.  The predictor, with its device, ends with the thread; what the
  * dialog shows is copied. */
 #include "evaluatework.h"
-#include "heldtask.h"
 #include "evaluatemasks.h"
+#include "format.h"
+#include "heldtask.h"
 #include "measure.h"
 #include "parts.h"
 #include "runfacts.h"
@@ -58,6 +59,7 @@ evaluation_clear (gpointer data)
   g_strfreev (self->info.class_names);
   g_strfreev (self->info.target_names);
   g_strfreev (self->info.target_units);
+  g_free (self->info.thresholds);
   g_free (self->device);
   g_free (self->notes);
 }
@@ -93,10 +95,17 @@ open_data (const DynoEvaluateRequest *r, const char *weights, DynoEvaluation *e,
   return e->dataset != NULL;
 }
 
-/* The validation part, divided as in the run; NULL with an error where this cannot be
+gboolean
+dyno_evaluate_has_test (const char *folder)
+{
+  DynoRunFacts facts;
+  return dyno_run_facts_read (folder, &facts) && facts.n_test > 0;
+}
+
+/* The validation or test part, divided as in the run; NULL with an error where this cannot be
  * reproduced. */
 static GArray *
-find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **error)
+find_part (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **error)
 {
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
   g_auto (DynoDatasetParts) parts = { 0 };
@@ -111,10 +120,13 @@ find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **er
       return NULL;
     }
   dyno_settings_divide (&r->job->settings, dataset, &parts);
-  if (parts.validation->len > 0)
+  if (r->test && parts.test && parts.test->len > 0)
+    return g_steal_pointer (&parts.test);
+  if (!r->test && parts.validation->len > 0)
     return g_steal_pointer (&parts.validation);
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-               _ ("The run had no validation samples; choose labelled data"));
+               r->test ? _ ("The run had no test samples; choose labelled data")
+                       : _ ("The run had no validation samples; choose labelled data"));
   return NULL;
 }
 
@@ -134,6 +146,9 @@ copy_info (const DynoWeightsInfo *from, DynoWeightsInfo *to)
   to->n_outputs = from->n_outputs;
   to->is_values = from->is_values;
   to->is_labels = from->is_labels;
+  to->temperature = from->temperature;
+  if (from->thresholds)
+    to->thresholds = g_memdup2 (from->thresholds, from->n_outputs * sizeof *from->thresholds);
   to->class_names = g_strdupv (from->class_names);
   to->target_names = g_strdupv (from->target_names);
   to->target_units = g_strdupv (from->target_units);
@@ -186,7 +201,7 @@ evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, 
   g_autoptr (GArray) indices = NULL;
   DynoPredictorParams params = { .weights = weights, .device = r->device };
   if (!open_data (r, weights, e, cancellable, error)
-      || (!r->data && !(indices = find_validation (r, e->dataset, error))))
+      || (!r->data && !(indices = find_part (r, e->dataset, error))))
     return FALSE;
   g_atomic_int_set (&r->n_samples,
                     indices ? (int) indices->len
@@ -196,7 +211,8 @@ evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, 
     return FALSE;
   copy_info (dyno_predictor_get_info (predictor), &e->info);
   e->device = g_strdup (dyno_predictor_get_device (predictor));
-  if (r->data && trained_on (r, e->dataset))
+  e->is_trained = r->data && trained_on (r, e->dataset);
+  if (e->is_trained)
     g_ptr_array_add (
         notes, g_strdup (_ ("Samples that trained the run are among these: the figures are better "
                             "than those of new samples.")));
@@ -231,6 +247,83 @@ dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
 
 DynoEvaluation *
 dyno_evaluate_finish (GAsyncResult *result, GError **error)
+{
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/* --- calibration ------------------------------------------------------------------------------ */
+
+typedef struct {
+  DynoEvaluateRequest *request;
+  DynoEvaluation *evaluation;
+} Calibrating;
+
+static void
+calibrating_free (gpointer data)
+{
+  Calibrating *c = data;
+  dyno_evaluate_request_unref (c->request);
+  dyno_evaluation_unref (c->evaluation);
+  g_free (c);
+}
+
+gboolean
+dyno_evaluation_can_calibrate (const DynoEvaluateRequest *request, const DynoEvaluation *e)
+{
+  return e->scores && !e->info.is_values && e->n_samples > 0 && !e->is_trained
+         && (request->data || !request->test);
+}
+
+static char *
+describe_calibration (const DynoWeightsInfo *info, gboolean is_labels, const DynoCalibration *c)
+{
+  g_autofree char *temperature = dyno_format_value (info->temperature),
+                  *before = is_labels ? dyno_format_percent (c->f1_macro_before)
+                                      : dyno_format_value (c->loss_before),
+                  *after = is_labels ? dyno_format_percent (c->f1_macro_after)
+                                     : dyno_format_value (c->loss_after);
+  return g_strdup_printf (
+      is_labels
+          /* Translators: a factor, shares */
+          ? _ ("The weights are calibrated: temperature %s, macro F1 %s before and %s now.")
+          /* Translators: a factor, values of the loss */
+          : _ ("The weights are calibrated: temperature %s, loss %s before and %s now."),
+      temperature, before, after);
+}
+
+static void
+calibrate (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Calibrating *c = data;
+  const DynoWeightsInfo *from = &c->evaluation->info;
+  g_autofree char *path = g_build_filename (c->request->folder, "weights.safetensors", NULL);
+  DynoWeightsInfo info = { .n_outputs = from->n_outputs, .temperature = from->temperature };
+  DynoCalibration calibration;
+  GError *error = NULL;
+  if (from->thresholds)
+    info.thresholds = g_memdup2 (from->thresholds, from->n_outputs * sizeof *from->thresholds);
+  if (dyno_calibrate (c->evaluation->scores, &info, &calibration, &error)
+      && dyno_weights_info_write_calibration (&info, path, &error))
+    g_task_return_pointer (task, describe_calibration (&info, from->is_labels, &calibration),
+                           g_free);
+  else
+    g_task_return_error (task, error);
+  g_free (info.thresholds);
+}
+
+void
+dyno_evaluation_calibrate_async (DynoEvaluateRequest *request, DynoEvaluation *evaluation,
+                                 GCancellable *cancellable, GAsyncReadyCallback done, gpointer data)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
+  Calibrating *c = g_new0 (Calibrating, 1);
+  *c = (Calibrating){ dyno_evaluate_request_ref (request), dyno_evaluation_ref (evaluation) };
+  g_task_set_task_data (task, c, calibrating_free);
+  dyno_task_run_held (task, calibrate);
+}
+
+char *
+dyno_evaluation_calibrate_finish (GAsyncResult *result, GError **error)
 {
   return g_task_propagate_pointer (G_TASK (result), error);
 }
