@@ -153,6 +153,18 @@ def test_plots_are_read_zoomed_and_shown_alone(home):
     window.key('plus')
     window.wait_for('a part of the steps', lambda: 'shown from' in said('Throughput'))
     assert ', smoothed ' in said('Loss'), said('Loss')
+
+    def span():
+        return re.search(r'shown from .*', said('Loss'))[0]
+    # A part of the steps is dragged with the mouse: away, and to the place where it was.
+    before = span()
+    x, y, width, height = window.find(Role.CHART, 'Loss').extents()
+    place = str(x + width // 2), str(y + height // 2)
+    home.run('xdotool', 'mousemove', *place, 'mousedown', '1', 'mousemove', str(x + width // 4), place[1])
+    window.wait_for('later steps', lambda: span() != before)
+    home.run('xdotool', 'mousemove', *place)
+    window.wait_for('the steps before', lambda: span() == before)
+    home.run('xdotool', 'mouseup', '1')
     window.key('shift+F10')
     window.press('Reset Zoom', Role.MENU_ITEM)
     window.wait_for('all steps', lambda: 'shown from' not in said('Throughput'))
