@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mpi-rank CASE [BYTES]: one of several ranks over MPI; tests/comm/mpi starts them and checks their
- * output.  Exit code 0: the expectation of the case was met. */
+/* mpi-rank CASE [BYTES | FILE]: one of several ranks over MPI; tests/comm/mpi starts them and checks
+ * their output.  Exit code 0: the expectation of the case was met. */
 #include "comm.h"
 #include "half.h"
 #include <math.h>
@@ -228,6 +228,25 @@ wait_idle (DynoComm *comm)
   g_assert_cmpfloat (value, ==, 2);
 }
 
+/* Writes the number of its process to FILE with its rank, and goes on when FILE exists: meanwhile
+ * all ranks are stopped for longer than the silence after which a rank counts as lost. */
+static void
+be_suspended (DynoComm *comm, const char *file)
+{
+  g_autofree char *mine = g_strdup_printf ("%s.%u", file, dyno_comm_get_rank (comm)),
+                  *process = g_strdup_printf ("%d\n", (int) getpid ());
+  g_autoptr (GError) error = NULL;
+  float value = 1;
+
+  g_assert_true (g_file_set_contents (mine, process, -1, NULL));
+  while (!g_file_test (file, G_FILE_TEST_EXISTS))
+    g_usleep (1000);
+  dyno_comm_check (comm, G_USEC_PER_SEC / 2, &error);
+  g_assert_no_error (error);
+  g_assert_true (dyno_comm_sum (comm, &value, 1, DYNO_COMM_FLOAT32, NULL));
+  g_assert_cmpfloat (value, ==, dyno_comm_get_size (comm));
+}
+
 static void
 measure (DynoComm *comm, gsize size_bytes)
 {
@@ -301,6 +320,8 @@ main (int argc, char **argv)
     wait_idle (comm);
   else if (g_str_equal (what, "starts"))
     start_others (argv[0]);
+  else if (g_str_equal (what, "suspended"))
+    be_suspended (comm, argv[2]);
   else if (g_str_equal (what, "measure"))
     measure (comm, argc > 2 ? strtoull (argv[2], NULL, 10) : 1 << 20);
   else
