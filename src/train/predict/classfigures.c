@@ -48,7 +48,7 @@ dyno_calibration_bins_get_error (const DynoCalibrationBins *bins)
 
   for (guint i = 0; i < DYNO_CALIBRATION_BINS; i++)
     sum += fabs (bins->off[i]);
-  return bins->n > 0 ? sum / (double) bins->n : 0;
+  return bins->n > 0 ? sum / (double) bins->n : (double) NAN;
 }
 
 static double

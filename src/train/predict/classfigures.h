@@ -18,7 +18,7 @@ typedef struct {
 } DynoClassFigures;
 
 /* The expected calibration error of predictions, from the probability of each and whether it is
- * right; 0 without one. */
+ * right; NaN without one. */
 #define DYNO_CALIBRATION_BINS 15
 typedef struct {
   double off[DYNO_CALIBRATION_BINS]; /* sums of the differences in each interval */
