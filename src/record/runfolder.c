@@ -93,6 +93,26 @@ remove_made (const char *path, guint n)
     }
 }
 
+#define LOCK_TRIES   5000
+#define LOCK_WAIT_US 1000
+
+/* Locks the folder for this run.  A program that looks whether a run writes into the folder holds a
+ * shared lock for a moment, which is waited for; a run holds an exclusive one.  Returns errno. */
+static int
+lock (int fd)
+{
+  for (guint i = 0; i < LOCK_TRIES; i++)
+    {
+      if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+      if (errno != EWOULDBLOCK || flock (fd, LOCK_SH | LOCK_NB) != 0)
+        return errno;
+      flock (fd, LOCK_UN);
+      g_usleep (LOCK_WAIT_US);
+    }
+  return EWOULDBLOCK;
+}
+
 /* The folder itself is locked, so that no file is needed and none is left; the kernel unlocks it
  * when the process ends in any way. */
 static gboolean
@@ -102,9 +122,9 @@ lock_folder (DynoRunFolder *dir, GError **error)
   int code;
 
   dir->lock = open (dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir->lock >= 0 && flock (dir->lock, LOCK_EX | LOCK_NB) == 0)
+  code = dir->lock >= 0 ? lock (dir->lock) : errno;
+  if (code == 0)
     return TRUE;
-  code = errno;
   if (code == EWOULDBLOCK)
     {
       g_set_error (

@@ -4,7 +4,27 @@
 #include "sensorscsv.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* In place of libc's: for the next n_shared attempts to lock a folder for a run, another program
+ * holds a shared lock. */
+static guint n_shared;
+
+int
+flock (int fd, int operation)
+{
+  if (n_shared > 0 && operation == (LOCK_EX | LOCK_NB))
+    {
+      n_shared--;
+      errno = EWOULDBLOCK;
+      return -1;
+    }
+  return (int) syscall (SYS_flock, fd, operation);
+}
 
 static DynoRunFolder *
 open_good (const char *path)
@@ -28,6 +48,26 @@ test_one_run_at_a_time (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT);
   g_assert_nonnull (strstr (error->message, "Another run"));
   g_assert_nonnull (strstr (error->message, path));
+  dyno_run_folder_free (folder);
+  dyno_run_folder_free (open_good (path));
+  test_remove_tree (path);
+}
+
+/* A program that looks for a moment whether a run writes into the folder does not keep a run out. */
+static void
+test_a_glance_is_no_run (void)
+{
+  g_autofree char *path = test_folder ();
+  g_autoptr (GError) error = NULL;
+  DynoRunFolder *folder;
+
+  n_shared = 3;
+  folder = open_good (path);
+  g_assert_cmpuint (n_shared, ==, 0);
+  n_shared = 2;
+  g_assert_null (dyno_run_folder_open (path, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT);
+  n_shared = 0;
   dyno_run_folder_free (folder);
   dyno_run_folder_free (open_good (path));
   test_remove_tree (path);
@@ -348,6 +388,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/record/runfolder/a-glance-is-no-run", test_a_glance_is_no_run);
   g_test_add_func ("/record/runfolder/one-run-at-a-time", test_one_run_at_a_time);
   g_test_add_func ("/record/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
   g_test_add_func ("/record/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
