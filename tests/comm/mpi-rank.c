@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mpi-rank CASE [BYTES | FILE]: one of several ranks over MPI; tests/comm/mpi starts them and checks
- * their output.  Exit code 0: the expectation of the case was met. */
+/* mpi-rank CASE [BYTES | FILE]: one of several ranks over MPI; tests/comm/mpi starts them and
+ * checks their output.  Exit code 0: the expectation of the case was met. */
 #include "comm.h"
 #include "half.h"
 #include <math.h>

@@ -53,7 +53,7 @@ test_one_run_at_a_time (void)
   test_remove_tree (path);
 }
 
-/* A program that looks for a moment whether a run writes into the folder does not keep a run out. */
+/* A program that looks for a moment whether a run writes into a folder keeps no run out. */
 static void
 test_a_glance_is_no_run (void)
 {
