@@ -264,20 +264,18 @@ test_thresholds_of_a_file (void)
   g_free (info.thresholds);
 }
 
-/* Of equally good thresholds, the nearest to 1/2. */
-static void
-test_tie_is_nearest_to_half (void)
+/* Calibrates one label with these logits, the largest first.  Returns the logit, before the
+ * calibration, that reaches the threshold; *f1: its F1. */
+static double
+find_limit (const float *logits, const float *truth, guint n, double *f1)
 {
-  /* The first two, the first five, and the first eight have an F1 of 2/3. */
-  static const float logits[] = { 3, 2.5f, 2, 1.5f, 0.4f, -0.2f, -1, -1.5f, -2, -2.5f, -3, -3.5f };
-  static const float truth[] = { 1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0 };
   DynoWeightsInfo info = { .n_outputs = 1, .temperature = 1, .is_labels = TRUE };
   g_autoptr (DynoScores) scores = dyno_scores_new (&info, 0);
   g_autoptr (GError) error = NULL;
   DynoCalibration c;
-  double at;
+  double threshold;
 
-  for (guint i = 0; i < G_N_ELEMENTS (logits); i++)
+  for (guint i = 0; i < n; i++)
     {
       float share = (float) (1 / (1 + exp (-(double) logits[i])));
       DynoPrediction prediction = { .index = i, .logits = logits + i, .shares = &share };
@@ -285,11 +283,39 @@ test_tie_is_nearest_to_half (void)
       dyno_scores_add_labels (scores, &prediction, truth + i);
     }
   g_assert_true (dyno_calibrate (scores, &info, &c, &error));
-  g_assert_cmpfloat_with_epsilon (c.f1_macro_after, 2.0 / 3, 1e-12);
-  at = log ((double) info.thresholds[0]) - log1p (-(double) info.thresholds[0]);
-  g_assert_cmpfloat (at * info.temperature, <, 0.4);
-  g_assert_cmpfloat (at * info.temperature, >, -0.2);
+  g_assert_no_error (error);
+  *f1 = c.f1_macro_after;
+  threshold = (double) info.thresholds[0];
   g_free (info.thresholds);
+  return (log (threshold) - log1p (-threshold)) * info.temperature;
+}
+
+/* Of equally good thresholds, the nearest to 1/2. */
+static void
+test_tie_is_nearest_to_half (void)
+{
+  /* The first two, the first five, and the first eight have an F1 of 2/3. */
+  static const float logits[] = { 3, 2.5f, 2, 1.5f, 0.4f, -0.2f, -1, -1.5f, -2, -2.5f, -3, -3.5f };
+  static const float truth[] = { 1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0 };
+  double f1, limit = find_limit (logits, truth, G_N_ELEMENTS (logits), &f1);
+
+  g_assert_cmpfloat_with_epsilon (f1, 2.0 / 3, 1e-12);
+  g_assert_cmpfloat (limit, <, 0.4);
+  g_assert_cmpfloat (limit, >, -0.2);
+}
+
+/* The first eleven have an F1 of 14/18, little more than the 10/13 of the first six. */
+static void
+test_best_is_little_better (void)
+{
+  static const float logits[] = { 3,     2.5f, 2,     1.5f, 1,     0.5f, 0,
+                                  -0.5f, -1,   -1.5f, -2,   -2.5f, -3,   -3.5f };
+  static const float truth[] = { 1, 1, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0 };
+  double f1, limit = find_limit (logits, truth, G_N_ELEMENTS (logits), &f1);
+
+  g_assert_cmpfloat_with_epsilon (f1, 14.0 / 18, 1e-12);
+  g_assert_cmpfloat (limit, <, -2);
+  g_assert_cmpfloat (limit, >, -2.5);
 }
 
 int
@@ -302,6 +328,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/calibration/refused", test_no_best_temperature);
   g_test_add_func ("/train/calibration/thresholds", test_thresholds);
   g_test_add_func ("/train/calibration/thresholds-of-file", test_thresholds_of_a_file);
+  g_test_add_func ("/train/calibration/little-better", test_best_is_little_better);
   g_test_add_func ("/train/calibration/tie", test_tie_is_nearest_to_half);
   return g_test_run ();
 }

@@ -202,6 +202,18 @@ def test_a_run_predicts_images(home):
     window.ready()
 
 
+def train_and_choose(window):
+    """Trains the job that is set up, the first of the window, and selects its run in the list."""
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    window.page('Runs')
+    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
+    window.wait_for('the run', lambda: table.n_rows == 1)
+    table.call('Table', 'AddRowSelection', '(i)', 0)
+
+
 def test_a_run_is_evaluated(home):
     """A run is evaluated on its own validation samples and then on a folder; a cell of the matrix
     lists as many samples as it counts, and the exported table has all samples."""
@@ -213,14 +225,7 @@ def test_a_run_is_evaluated(home):
             data.write_png(os.path.join(folder, name, f'{i}.png'), 16)
     window.open_settings({'Epochs': 1, 'Samples': 100}, data='builtin:shapes?size=16&samples=100&classes=4', model='mlp', amp='false', batch_size=16,
                          epochs=1)
-    window.ready()
-    window.press('Start')
-    window.page('Train')
-    window.finished()
-    window.page('Runs')
-    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
-    window.wait_for('the run', lambda: table.n_rows == 1)
-    table.call('Table', 'AddRowSelection', '(i)', 0)
+    train_and_choose(window)
     window.press('Evaluate…')
     window.text_with('10 validation samples of “')
     assert any(n.name.startswith('Evaluation of “MLP on Shapes') for n in window.nodes(states=())), 'the dialog does not name the run'
@@ -297,14 +302,7 @@ def test_a_run_is_calibrated(home):
     window = home.window()
     window.open_settings({'Epochs': 2, 'Samples': 200}, data='builtin:shapes?size=16&samples=200&classes=4', model='mlp', amp='false', batch_size=16,
                          epochs=2, data__val_split=0.5, data__test_split=0.2)
-    window.ready()
-    window.press('Start')
-    window.page('Train')
-    window.finished()
-    window.page('Runs')
-    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
-    window.wait_for('the run', lambda: table.n_rows == 1)
-    table.call('Table', 'AddRowSelection', '(i)', 0)
+    train_and_choose(window)
     window.press('Evaluate…')
     window.text_with('80 validation samples of “')
 
