@@ -140,6 +140,28 @@ find_axis (const World *w, const char *key)
   g_assert_not_reached ();
 }
 
+/* Each rank has one row, also where rows are equal or have no value. */
+static void
+test_ranks_of_equal_rows (void)
+{
+  static const double goodness[] = { 0.5, NAN, 1, 0.5, NAN, 0 };
+  static const guint ranks[] = { 1, 4, 0, 2, 5, 3 };
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyRow));
+
+  for (guint i = 0; i < G_N_ELEMENTS (goodness); i++)
+    {
+      DynoAccuracyRow row = { .trial = i, .goodness = goodness[i] };
+
+      g_array_append_val (rows, row);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (goodness); i++)
+    {
+      g_assert_cmpuint (dyno_accuracy_get_rank (rows, i), ==, ranks[i]);
+      g_assert_cmpint (dyno_accuracy_find_rank (rows, ranks[i]), ==, (int) i);
+    }
+  g_assert_cmpint (dyno_accuracy_find_rank (rows, rows->len), ==, -1);
+}
+
 static double
 place (const World *w, const DynoAccuracyAxis *axes, const GArray *rows, guint row, guint axis)
 {
@@ -285,6 +307,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/accuracyview/states-follow-the-search", test_states_follow_the_search);
   g_test_add_func ("/tune/accuracyview/axes-have-their-scales", test_axes_have_their_scales);
+  g_test_add_func ("/tune/accuracyview/ranks-of-equal-rows", test_ranks_of_equal_rows);
   g_test_add_func ("/tune/accuracyview/axes-of-few-trials", test_axes_of_few_trials);
   g_test_add_func ("/tune/accuracyview/words", test_words);
   g_test_add_func ("/tune/accuracyview/important-first", test_important_first);

@@ -13,7 +13,6 @@
 #define MOST_AXES (DYNO_PARAMS_MOST + 1)
 
 typedef struct {
-  DynoAccuracyRow row; /* row.settings points to the next member */
   DynoSettings settings;
   double places[MOST_AXES];
 } Curve;
@@ -27,6 +26,7 @@ struct _DynoAccuracyPlot {
   GArray *ticks;      /* DynoParallelTick: the ticks of all axes */
   GPtrArray *strings; /* titles and labels */
   GArray *curves;     /* Curve */
+  GArray *rows;       /* DynoAccuracyRow, with pointers into curves */
   GArray *drawn;      /* DynoParallelCurve, with pointers into curves */
   int best, own, pointed;
   gboolean has_failed;
@@ -37,27 +37,31 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoAccuracyPlot, dyno_accuracy_plot, GTK_TYPE_DRAWING_AREA)
 
-static const Curve *
-get_curve (DynoAccuracyPlot *self, guint i)
+static const DynoAccuracyRow *
+get_row (DynoAccuracyPlot *self, guint curve)
 {
-  return &g_array_index (self->curves, Curve, i);
+  return &g_array_index (self->rows, DynoAccuracyRow, curve);
+}
+
+/* The trial of a curve; -1: no curve. */
+static int
+get_trial (DynoAccuracyPlot *self, int curve)
+{
+  return curve >= 0 ? (int) get_row (self, (guint) curve)->trial : -1;
 }
 
 /* The trial in words.  g_free. */
 static char *
 describe_curve (DynoAccuracyPlot *self, guint i)
 {
-  const Curve *curve = get_curve (self, i);
-  DynoAccuracyRow row = curve->row;
-  row.settings = &curve->settings;
-  return dyno_accuracy_words_row (&self->space, &self->metric, &row);
+  return dyno_accuracy_words_row (&self->space, &self->metric, get_row (self, i));
 }
 
 static int
 find_curve (DynoAccuracyPlot *self, int trial)
 {
-  for (guint i = 0; i < self->curves->len; i++)
-    if ((int) get_curve (self, i)->row.trial == trial)
+  for (guint i = 0; i < self->rows->len; i++)
+    if ((int) get_row (self, i)->trial == trial)
       return (int) i;
   return -1;
 }
@@ -132,17 +136,19 @@ take_rows (DynoAccuracyPlot *self, const DynoParamSpace *space, const DynoMetric
   for (guint i = 0; i < rows->len; i++)
     {
       const DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
-      Curve curve = { .row = *row, .settings = *row->settings };
+      Curve curve = { .settings = *row->settings };
       dyno_accuracy_place_row (axes, space, metric, row, curve.places);
       g_array_append_val (self->curves, curve);
     }
   for (guint i = 0; i < rows->len; i++)
     {
-      const DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
-      const Curve *curve = get_curve (self, i);
+      DynoAccuracyRow row = g_array_index (rows, DynoAccuracyRow, i);
+      const Curve *curve = &g_array_index (self->curves, Curve, i);
       gboolean failed =
-          row->state == DYNO_ACCURACY_STATE_DIVERGED || row->state == DYNO_ACCURACY_STATE_FAILED;
-      DynoParallelCurve drawn = { curve->places, row->goodness, failed };
+          row.state == DYNO_ACCURACY_STATE_DIVERGED || row.state == DYNO_ACCURACY_STATE_FAILED;
+      DynoParallelCurve drawn = { curve->places, row.goodness, failed };
+      row.settings = &curve->settings;
+      g_array_append_val (self->rows, row);
       g_array_append_val (self->drawn, drawn);
       self->has_failed = self->has_failed || failed;
     }
@@ -155,9 +161,9 @@ describe (DynoAccuracyPlot *self)
   int shown = self->pointed >= 0 ? self->pointed : self->best;
   g_autofree char *text = shown >= 0 ? describe_curve (self, (guint) shown) : g_strdup (""),
                   *all = NULL;
-  if (self->curves->len > 0)
-    all = g_strdup_printf (ngettext ("%u trial. %s", "%u trials. %s", self->curves->len),
-                           self->curves->len, text);
+  if (self->rows->len > 0)
+    all = g_strdup_printf (ngettext ("%u trial. %s", "%u trials. %s", self->rows->len),
+                           self->rows->len, text);
   atk_object_set_description (gtk_widget_get_accessible (GTK_WIDGET (self)), all ? all : "");
 }
 
@@ -165,10 +171,11 @@ void
 dyno_accuracy_plot_set_rows (DynoAccuracyPlot *self, const DynoParamSpace *space,
                              const DynoMetricInfo *metric, const GArray *rows, int best)
 {
-  int pointed = self->pointed >= 0 ? (int) get_curve (self, (guint) self->pointed)->row.trial : -1;
+  int pointed = get_trial (self, self->pointed);
   guint n_before = self->n_axes;
   g_autofree DynoAccuracyAxis *axes = g_new (DynoAccuracyAxis, MOST_AXES);
   g_array_set_size (self->drawn, 0);
+  g_array_set_size (self->rows, 0);
   g_array_set_size (self->curves, 0);
   g_array_set_size (self->ticks, 0);
   g_ptr_array_set_size (self->strings, 0);
@@ -202,8 +209,7 @@ set_pointed (DynoAccuracyPlot *self, int curve, gboolean by_user)
   describe (self);
   gtk_widget_queue_draw (GTK_WIDGET (self));
   if (by_user)
-    g_signal_emit (self, signals[POINTED], 0,
-                   curve >= 0 ? (int) get_curve (self, (guint) curve)->row.trial : -1);
+    g_signal_emit (self, signals[POINTED], 0, get_trial (self, curve));
 }
 
 void
@@ -212,53 +218,35 @@ dyno_accuracy_plot_point (DynoAccuracyPlot *self, int trial)
   set_pointed (self, find_curve (self, trial), FALSE);
 }
 
-/* The number of curves that are better. */
-static guint
-get_rank (DynoAccuracyPlot *self, guint curve)
+static void
+point_to_rank (DynoAccuracyPlot *self, guint rank)
 {
-  double goodness = get_curve (self, curve)->row.goodness;
-  guint rank = 0;
-  for (guint i = 0; i < self->curves->len; i++)
-    {
-      double other = get_curve (self, i)->row.goodness;
-      double a = isnan (other) ? -1 : other, b = isnan (goodness) ? -1 : goodness;
-      rank += a > b || (a == b && i < curve);
-    }
-  return rank;
-}
-
-static int
-find_rank (DynoAccuracyPlot *self, guint rank)
-{
-  for (guint i = 0; i < self->curves->len; i++)
-    if (get_rank (self, i) == rank)
-      return (int) i;
-  return -1;
+  set_pointed (self, dyno_accuracy_find_rank (self->rows, rank), TRUE);
 }
 
 static gboolean
 dyno_accuracy_plot_key_press (GtkWidget *widget, GdkEventKey *event)
 {
   DynoAccuracyPlot *self = DYNO_ACCURACY_PLOT (widget);
-  guint n = self->curves->len,
-        rank = self->pointed >= 0 ? get_rank (self, (guint) self->pointed) : 0;
+  guint n = self->rows->len,
+        rank = self->pointed >= 0 ? dyno_accuracy_get_rank (self->rows, (guint) self->pointed) : 0;
   switch (event->keyval)
     {
     case GDK_KEY_Up:
     case GDK_KEY_KP_Up:
       if (self->pointed >= 0 && rank == 0)
         return GDK_EVENT_STOP;
-      set_pointed (self, find_rank (self, self->pointed < 0 ? 0 : rank - 1), TRUE);
+      point_to_rank (self, self->pointed < 0 ? 0 : rank - 1);
       return GDK_EVENT_STOP;
     case GDK_KEY_Down:
     case GDK_KEY_KP_Down:
       if (self->pointed >= 0 && rank + 1 >= n)
         return GDK_EVENT_STOP;
-      set_pointed (self, find_rank (self, self->pointed < 0 ? 0 : rank + 1), TRUE);
+      point_to_rank (self, self->pointed < 0 ? 0 : rank + 1);
       return GDK_EVENT_STOP;
     case GDK_KEY_Home:
     case GDK_KEY_KP_Home:
-      set_pointed (self, find_rank (self, 0), TRUE);
+      point_to_rank (self, 0);
       return GDK_EVENT_STOP;
     case GDK_KEY_Escape:
       if (self->pointed < 0)
@@ -367,6 +355,7 @@ dyno_accuracy_plot_finalize (GObject *object)
 {
   DynoAccuracyPlot *self = DYNO_ACCURACY_PLOT (object);
   g_array_unref (self->drawn);
+  g_array_unref (self->rows);
   g_array_unref (self->curves);
   g_array_unref (self->ticks);
   g_ptr_array_unref (self->strings);
@@ -400,6 +389,7 @@ dyno_accuracy_plot_init (DynoAccuracyPlot *self)
   self->strings = g_ptr_array_new_with_free_func (g_free);
   self->curves = g_array_new (FALSE, FALSE, sizeof (Curve));
   self->drawn = g_array_new (FALSE, FALSE, sizeof (DynoParallelCurve));
+  self->rows = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyRow));
   self->best = self->own = self->pointed = -1;
   gtk_widget_set_can_focus (widget, TRUE);
   gtk_widget_set_has_tooltip (widget, TRUE);

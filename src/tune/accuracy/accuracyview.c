@@ -145,6 +145,38 @@ dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun
   return rows;
 }
 
+static double
+get_goodness (const GArray *rows, guint row)
+{
+  double goodness = g_array_index (rows, DynoAccuracyRow, row).goodness;
+
+  return isnan (goodness) ? -1 : goodness;
+}
+
+guint
+dyno_accuracy_get_rank (const GArray *rows, guint row)
+{
+  double own = get_goodness (rows, row);
+  guint rank = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    {
+      double other = get_goodness (rows, i);
+
+      rank += other > own || (other == own && i < row);
+    }
+  return rank;
+}
+
+int
+dyno_accuracy_find_rank (const GArray *rows, guint rank)
+{
+  for (guint i = 0; i < rows->len; i++)
+    if (dyno_accuracy_get_rank (rows, i) == rank)
+      return (int) i;
+  return -1;
+}
+
 /* --- axes ------------------------------------------------------------------------------------- */
 
 /* The values of the parameters in the settings, for a choice its index; NaN: no effect. */

@@ -33,6 +33,12 @@ typedef struct {
  * rows are valid as long as result and run. */
 GArray *dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun *run);
 
+/* The rank of a row (DynoAccuracyRow) by its value: 0 for the best.  Equal rows have ranks in their
+ * order, and rows without a value come last: each rank has exactly one row. */
+guint dyno_accuracy_get_rank (const GArray *rows, guint row);
+/* The row of a rank; -1: there is none. */
+int dyno_accuracy_find_rank (const GArray *rows, guint rank);
+
 #define DYNO_ACCURACY_MOST_TICKS DYNO_AXIS_MAX_TICKS
 
 typedef struct {
