@@ -393,6 +393,25 @@ def test_a_queue_that_is_worked_off_shows_its_job_at_work(window):
     window.wait_for('its job not to run', lambda: not window.has('MLP on Shapes, Running', Role.LIST_ITEM))
 
 
+def test_a_queue_is_followed_again_after_an_error(home):
+    """The history cannot be opened for a while; a job that is queued by dynoctl after that is listed."""
+    window = home.window()
+    window.small_shapes(epochs=20000)
+    window.press('Add to queue')
+    window.page('Runs')
+    window.find(Role.LIST_ITEM, 'MLP on Shapes, Waiting')
+    history = home.file('data/dyno/history.sqlite')
+    window.page('Train')
+    os.rename(history, history + '.kept')
+    os.mkdir(history)
+    window.page('Runs')
+    window.text_with(history)
+    os.rmdir(history)
+    os.rename(history + '.kept', history)
+    home.run(os.environ['DYNO_UI_DYNOCTL'], 'queue', 'add', '--data', 'builtin:waves', '--model', 'mlp')
+    window.find(Role.LIST_ITEM, 'MLP on Waves, Waiting')
+
+
 def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
     """The queue is not started again before dynoctl has released it or was killed; its stopped job
     is still in the queue."""
@@ -419,7 +438,7 @@ def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
 
 
 TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_is_calibrated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed,
-         test_a_queue_that_is_worked_off_shows_its_job_at_work, test_a_queue_that_goes_on_elsewhere_is_not_started_again]
+         test_a_queue_that_is_worked_off_shows_its_job_at_work, test_a_queue_is_followed_again_after_an_error, test_a_queue_that_goes_on_elsewhere_is_not_started_again]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

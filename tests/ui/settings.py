@@ -94,6 +94,9 @@ def test_changed_settings_are_marked_and_taken_back(window):
     window.wait_for('the mark to go', lambda: not offered('Batch size') and not custom())
     window.key('ctrl+z')
     window.wait_for_numbers({'Batch size': 24})
+    window.choose('Model', 'MLP')
+    window.wait_for('the other model', lambda: selected(window.find(Role.COMBO_BOX, 'Model', states=THERE)) == 'MLP')
+    assert window.number('Batch size') == 24, 'a model follows the preset, though undoing brought back a setting by hand'
 
 
 def test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly(window):

@@ -6,9 +6,10 @@ import csv
 import os
 import re
 import sys
+import threading
 
 import harness
-from harness import GLib, Role, SHOWING, State, THERE, assert_whole
+from harness import Gio, GLib, Role, SHOWING, State, THERE, assert_whole
 
 
 def read_metrics(folder):
@@ -316,6 +317,68 @@ def test_says_that_a_path_was_not_opened_in_mid_run(home):
     window.stop()
 
 
+class SessionManager:
+    """The session manager of a desktop, which programs ask not to suspend the machine.  It answers
+    from a thread of its own, since the window waits for its answers."""
+    NAME = 'org.gnome.SessionManager'
+    INTERFACE = Gio.DBusNodeInfo.new_for_xml(f"""<node><interface name="{NAME}">
+        <method name="Inhibit"><arg type="s" direction="in"/><arg type="u" direction="in"/><arg type="s" direction="in"/>
+            <arg type="u" direction="in"/><arg type="u" direction="out"/></method>
+        <method name="Uninhibit"><arg type="u" direction="in"/></method></interface></node>""").interfaces[0]
+    SUSPEND = 4
+
+    def __init__(self):
+        self.asked, self.let_go = [], []  # flags of each request; numbers of the requests that have ended
+        self.loop, ready = None, threading.Event()
+        self.thread = threading.Thread(target=self.serve, args=(ready,))
+        self.thread.start()
+        ready.wait()
+
+    def serve(self, ready):
+        context = GLib.MainContext.new()
+        context.push_thread_default()
+        self.loop = GLib.MainLoop.new(context, False)
+        bus = Gio.DBusConnection.new_for_address_sync(
+            os.environ['DBUS_SESSION_BUS_ADDRESS'],
+            Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+        bus.register_object('/org/gnome/SessionManager', self.INTERFACE, self.called, None, None)
+        bus.call_sync('org.freedesktop.DBus', '/', 'org.freedesktop.DBus', 'RequestName', GLib.Variant('(su)', (self.NAME, 0)), None,
+                      Gio.DBusCallFlags.NONE, -1, None)
+        ready.set()
+        self.loop.run()
+        bus.close_sync(None)
+        context.pop_thread_default()
+
+    def called(self, bus, sender, path, interface, method, arguments, invocation):
+        arguments = arguments.unpack()
+        if method == 'Inhibit':
+            self.asked.append(arguments[3])
+            invocation.return_value(GLib.Variant('(u)', (len(self.asked),)))
+        else:
+            self.let_go.append(arguments[0])
+            invocation.return_value(None)
+
+    def end(self):
+        self.loop.quit()
+        self.thread.join()
+
+
+def test_the_machine_is_not_suspended_during_each_run(home):
+    manager = SessionManager()
+    try:
+        window = home.window()
+        window.small_shapes(epochs=1)
+        for n in 1, 2:
+            window.press('Start')
+            window.wait_for('the request not to suspend', lambda n=n: manager.asked == n * [SessionManager.SUSPEND])
+            window.page('Train')
+            window.finished()
+            window.wait_for('its end', lambda n=n: manager.let_go == list(range(1, n + 1)))
+            window.ready()
+    finally:
+        manager.end()
+
+
 def test_divergence_is_said(home):
     window = home.window()
     window.small_shapes(epochs=40, lr=100, momentum=0.99, warmup_epochs=0, schedule='constant')
@@ -406,7 +469,8 @@ def test_what_cannot_be_kept_does_not_begin(home):
 
 TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_the_test_part_is_reported_at_the_end, test_trains_to_the_end,
          test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
-         test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
+         test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run,
+         test_the_machine_is_not_suspended_during_each_run, test_divergence_is_said,
          test_a_run_begins_without_the_advice_of_the_one_before,
          test_a_run_that_learns_nothing_is_said, test_what_cannot_be_kept_does_not_begin]
 

@@ -119,7 +119,7 @@ def test_a_stopped_search_holds_the_device_until_it_has_let_go(home):
 
 
 def test_a_second_search_begins_anew(home):
-    """The trials of the first search are not listed among those of the second."""
+    """A search shows neither the trials nor the note of the one before."""
     gate = home.file('gate')
     window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='gate=' + gate)
 
@@ -135,9 +135,20 @@ def test_a_second_search_begins_anew(home):
         window.press('Start Tuning')  # the driver compiles no kernel, so nothing can be measured
     window.text_with('Compiling kernels')
     assert not listed(), 'trials of the search before are listed'
-    window.press('Stop Tuning')
-    os.remove(gate)
-    window.wait_for('the end', lambda: window.look(Role.PUSH_BUTTON, 'Start Tuning', (*THERE, State.SENSITIVE)))
+    assert not window.has_text('minutes would do'), 'an hour is called too short'
+
+    def stop():
+        window.press('Stop Tuning')
+        os.remove(gate)
+        window.wait_for('the end', lambda: window.look(Role.PUSH_BUTTON, 'Start Tuning', (*THERE, State.SENSITIVE)))
+    stop()
+    for minutes, short in (0.5, True), (60, False):
+        window.set_number('Minutes', minutes)
+        with open(gate, 'w'):
+            window.press('Start Tuning')
+        window.text_with('Compiling kernels')
+        assert window.has_text('minutes would do') == short, f'{minutes} minutes: {window.shown()}'
+        stop()
 
 
 TESTS = [test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_stopped_search_holds_the_device_until_it_has_let_go,
