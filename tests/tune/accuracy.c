@@ -26,8 +26,9 @@ typedef struct {
   double own_bonus; /* added for the job's own settings */
   guint fails_at;   /* this run, counted from 1, ends the search with an error; 0: none */
   guint cancels_at; /* this run, counted from 1, cancels the search; 0: none */
-  /* All runs fail but those of the job's own settings, and not because of their values. */
-  gboolean others_fail;
+  /* Runs fail, not because of their values, except for each trial whose number is divisible by this;
+   * 0: none fails.  The job's own settings, trial 0, never fail. */
+  guint works_each;
   guint n_begun;
   GPtrArray *ended; /* DynoAccuracyRun, copied */
   GCancellable *cancellable;
@@ -98,8 +99,8 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
   run->train_seconds = epochs_s;
   run->outcome = w->diverges_from > 0 && get_rate (&run->settings) >= w->diverges_from
                      ? DYNO_TRIAL_DIVERGED
-                 : w->others_fail && run->trial > 0 ? DYNO_TRIAL_FAILED
-                                                    : DYNO_TRIAL_OK;
+                 : w->works_each > 0 && run->trial % w->works_each > 0 ? DYNO_TRIAL_FAILED
+                                                                       : DYNO_TRIAL_OK;
   run->value = measure (w, run);
   if (!w->metric.higher_is_better)
     run->value = 1 - run->value;
@@ -495,10 +496,23 @@ test_failures_end_the_trials (void)
   g_autoptr (DynoAccuracyResult) r = NULL;
 
   world_init (&w, 9);
-  w.others_fail = TRUE;
+  w.works_each = G_MAXUINT;
   r = search (&w, (DynoAccuracyParams){ .seconds = 1e9 });
   g_assert_cmpuint (r->trials->len, ==, 4);
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_KEEP);
+}
+
+/* Two of three trials fail, each time before one that works. */
+static void
+test_failures_now_and_then (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.works_each = 3;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 12 });
+  g_assert_cmpuint (r->trials->len, ==, 12);
 }
 
 /* A proof is not measured again, and no other contender is omitted for lack of time. */
@@ -877,6 +891,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/slow-start", test_slow_start);
   g_test_add_func ("/tune/accuracy/slow-start-is-resumed", test_slow_start_is_resumed);
   g_test_add_func ("/tune/accuracy/failures-end-the-trials", test_failures_end_the_trials);
+  g_test_add_func ("/tune/accuracy/failures-now-and-then", test_failures_now_and_then);
   g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
   g_test_add_func ("/tune/accuracy/tie-goes-to-the-first", test_tie_goes_to_the_first);
