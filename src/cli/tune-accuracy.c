@@ -28,8 +28,7 @@ typedef struct {
   DynoMetricInfo metric;
   DynoAccuracyFile *file;
   DynoProgress progress;
-  GHashTable *warned;         /* texts already printed: each trial may repeat a warning */
-  const DynoAccuracyRun *run; /* the current run */
+  GHashTable *warned; /* texts already printed: each trial may repeat a warning */
   gboolean headed, stop_printed;
 } Search;
 
@@ -87,6 +86,7 @@ print_run_json (const DynoAccuracyResult *result, const DynoAccuracyRun *run)
   dyno_json_double (&json, "value", run->value);
   dyno_json_double (&json, "best", dyno_accuracy_result_find_best (result));
   dyno_json_double (&json, "seconds", run->seconds);
+  dyno_json_uint (&json, "at_once", run->at_once);
   dyno_json_string (&json, "text", run->text);
   dyno_export_json_settings (&json, &run->settings);
   dyno_json_end_object (&json);
@@ -216,22 +216,19 @@ print_best (Search *search, const DynoAccuracyResult *r)
 /* --- what the search reports ------------------------------------------------------------------ */
 
 static void
-on_warning (Search *search, const char *text)
+on_warning (Search *search, guint trial, const char *text)
 {
-
   if (!g_hash_table_add (search->warned, g_strdup (text)))
     return;
   dyno_progress_clear (&search->progress);
-  dyno_error_line ("%s: warning: trial %u: %s", search->tune->command,
-                   search->run ? search->run->trial : 0, text);
+  dyno_error_line ("%s: warning: trial %u: %s", search->tune->command, trial, text);
   if (search->tune->options->json)
     dyno_out_warning_event (text);
 }
 
 static void
-show_epoch (Search *search, const DynoEvent *event)
+show_epoch (Search *search, const DynoEvent *event, const DynoAccuracyRun *run)
 {
-  const DynoAccuracyRun *run = search->run;
   g_autofree char *head = NULL, *tail = NULL;
   guint64 trained = run->epochs - run->from_epochs;
 
@@ -244,8 +241,9 @@ show_epoch (Search *search, const DynoEvent *event)
                       tail);
 }
 
+/* The events of runs at the same time come one at a time, while the search waits. */
 static void
-on_event (const DynoEvent *event, gpointer data)
+on_event (const DynoEvent *event, const DynoAccuracyRun *run, gpointer data)
 {
   Search *search = data;
 
@@ -258,20 +256,12 @@ on_event (const DynoEvent *event, gpointer data)
                        search->tune->command);
     }
   if (event->type == DYNO_EVENT_WARNING)
-    on_warning (search, event->text);
+    on_warning (search, run->trial, event->text);
   else if (event->type == DYNO_EVENT_PROGRESS && !search->tune->options->json)
     dyno_progress_preparing (&search->progress, event);
-  else if (event->type == DYNO_EVENT_EPOCH && search->run)
-    show_epoch (search, event);
+  else if (event->type == DYNO_EVENT_EPOCH)
+    show_epoch (search, event, run);
   dyno_progress_tick (&search->progress);
-}
-
-static void
-on_begin (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data)
-{
-  Search *search = data;
-
-  search->run = run;
 }
 
 static gboolean
@@ -279,7 +269,6 @@ on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer d
 {
   Search *search = data;
 
-  search->run = NULL;
   if (search->tune->options->json)
     print_run_json (result, run);
   else
@@ -329,13 +318,15 @@ run (Search *search)
                                                    .folder = search->folder,
                                                    .metric = search->metric,
                                                    .writer = &dyno_run_writer,
+                                                   .at_once = tune->at_once,
                                                    .event = on_event,
                                                    .data = search };
   const DynoAccuracyParams params = { .seconds = tune->minutes * 60,
                                       .most_trials = tune->n_trials,
                                       .most_seeds = tune->n_seeds,
+                                      .at_once = tune->at_once,
                                       .known = tune->record ? tune->record->runs : NULL };
-  const DynoAccuracyWatch watch = { on_begin, on_end, search };
+  const DynoAccuracyWatch watch = { NULL, on_end, search };
   g_autoptr (DynoAccuracyTrainer) trainer = NULL;
   g_autoptr (DynoAccuracyResult) result = NULL;
   g_autoptr (GError) error = NULL;

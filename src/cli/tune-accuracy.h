@@ -17,6 +17,7 @@ typedef struct {
   const DynoAccuracyRecord *record; /* record in the resumed folder, or NULL */
   double minutes;
   guint n_trials, n_seeds; /* 0: as many as there is time for */
+  guint at_once;           /* trials at the same time; 0: as many as it pays */
   gboolean force, quiet;
 } DynoTuneAccuracy;
 

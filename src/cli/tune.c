@@ -403,7 +403,8 @@ dyno_verb_tune (int argc, char **argv)
   g_autofree GOptionEntry *entries = NULL;
   g_autofree char *out = NULL, *resume = NULL, *goal_text = NULL, *purpose = NULL;
   g_autoptr (DynoAccuracyRecord) record = NULL;
-  gint64 ranks = 1, hosts = 1, trials = DYNO_OPTION_UNSET, seeds = DYNO_OPTION_UNSET;
+  gint64 ranks = 1, hosts = 1, trials = DYNO_OPTION_UNSET, seeds = DYNO_OPTION_UNSET,
+         at_once = DYNO_OPTION_UNSET;
   g_autoptr (GError) error = NULL;
   DynoLearningGoal goal;
   gboolean quiet = FALSE, force = FALSE, speed;
@@ -421,6 +422,10 @@ dyno_verb_tune (int argc, char **argv)
       "With --for METRIC: trials at most, your settings counted (default: as many as fit)", "N" },
     { "seeds", 0, 0, G_OPTION_ARG_INT64, &seeds,
       "With --for METRIC: seeds of the final comparison (default: as many as fit, at most 10)",
+      "N" },
+    { "at-once", 0, 0, G_OPTION_ARG_INT64, &at_once,
+      "With --for METRIC: trials to train at the same time, as far as the memory allows (default: "
+      "as many as it pays; with --trials one)",
       "N" },
     { "goal", 0, 0, G_OPTION_ARG_STRING, &goal_text,
       "The best is what reaches this in validation first, such as accuracy=0.9", "METRIC=VALUE" },
@@ -466,8 +471,10 @@ dyno_verb_tune (int argc, char **argv)
   speed = strcmp (purpose, "speed") == 0;
   if (minutes == UNSET_MINUTES)
     minutes = speed ? 3 : 60;
-  if (speed && (trials != DYNO_OPTION_UNSET || seeds != DYNO_OPTION_UNSET))
-    return dyno_cli_usage (argv[0], "--trials and --seeds are of a search for the best "
+  if (speed
+      && (trials != DYNO_OPTION_UNSET || seeds != DYNO_OPTION_UNSET
+          || at_once != DYNO_OPTION_UNSET))
+    return dyno_cli_usage (argv[0], "--trials, --seeds and --at-once are of a search for the best "
                                     "validation: add --for accuracy, or leave them out");
   if (!speed && resume && out && strcmp (resume, out) != 0)
     return dyno_cli_usage (argv[0], "--for %s resumes in the folder of its trials: leave out --out",
@@ -480,9 +487,11 @@ dyno_verb_tune (int argc, char **argv)
   if (!speed && ranks > 1)
     return dyno_cli_usage (argv[0], "--for %s trains on one device: leave out --ranks", purpose);
   if ((trials != DYNO_OPTION_UNSET && (trials < 1 || trials > DYNO_CLI_MOST_TRIALS))
-      || (seeds != DYNO_OPTION_UNSET && (seeds < 1 || seeds > DYNO_ACCURACY_MOST_SEEDS)))
-    return dyno_cli_usage (argv[0], "--trials is 1 to %d, and --seeds 1 to %d",
-                           DYNO_CLI_MOST_TRIALS, DYNO_ACCURACY_MOST_SEEDS);
+      || (seeds != DYNO_OPTION_UNSET && (seeds < 1 || seeds > DYNO_ACCURACY_MOST_SEEDS))
+      || (at_once != DYNO_OPTION_UNSET && (at_once < 1 || at_once > DYNO_ACCURACY_MOST_AT_ONCE)))
+    return dyno_cli_usage (argv[0], "--trials is 1 to %d, --seeds 1 to %d, and --at-once 1 to %d",
+                           DYNO_CLI_MOST_TRIALS, DYNO_ACCURACY_MOST_SEEDS,
+                           DYNO_ACCURACY_MOST_AT_ONCE);
   if (ranks > 1 && goal_text)
     return dyno_cli_usage (argv[0], "--goal is for one process: what several learn depends on the "
                                     "samples of all; leave out --ranks or --goal");
@@ -514,6 +523,7 @@ dyno_verb_tune (int argc, char **argv)
                              .minutes = minutes,
                              .n_trials = trials == DYNO_OPTION_UNSET ? 0 : (guint) trials,
                              .n_seeds = seeds == DYNO_OPTION_UNSET ? 0 : (guint) seeds,
+                             .at_once = at_once == DYNO_OPTION_UNSET ? 0 : (guint) at_once,
                              .force = force,
                              .quiet = quiet });
   if (out)

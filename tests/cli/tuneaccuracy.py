@@ -99,6 +99,23 @@ class Search(Test):
         with open(self.path('out/trials/000/facts.ini')) as file:
             self.assertIn('\nbegin_step=6\n', file.read())
 
+    def test_trials_at_once_have_the_bits_of_runs_alone(self):
+        lines = self.search('--trials', '4', '--seeds', '1', '--at-once', '3', '--out', 'out')
+        trials = self.events(lines, 'trial')
+        self.assertEqual([(t['trial'], t['at_once']) for t in trials if t['stage'] == 'search' and t['epochs'] == 1],
+                         [(0, 1), (1, 3), (2, 3), (3, 3)])
+        self.assertEqual([int(r['at_once']) for r in self.rows('out/accuracy.csv')], [t['at_once'] for t in trials])
+        columns = ('step', 'epoch', 'loss', 'lr', 'grad_norm', 'val_loss', 'val_accuracy')
+        for n in 1, 2, 3:
+            at_once = [[row[c] for c in columns] for row in self.rows(f'out/trials/{n:03}/metrics.csv')]
+            self.run_it('train', '--settings', f'out/trials/{n:03}/settings.ini', '--out', f'alone-{n}', '-q')
+            alone = [[row[c] for c in columns] for row in self.rows(f'alone-{n}/metrics.csv')]
+            self.assertIn(len(at_once), (6, 18))
+            self.assertEqual(at_once, alone[:len(at_once)])
+        error = self.run_it('tune', *JOB, '--at-once', '2', expect=2).stderr.decode()
+        self.assertIn('--at-once are of a search for the best validation', error)
+        self.run_it('tune', *JOB, '--for', 'loss', '--at-once', '9', expect=2)
+
     def test_words(self):
         text = self.run_it('tune', *JOB, '--for', 'loss', *PATIENT, '--trials', '2', '--seeds', '1', '--out', 'out').stdout.decode()
         self.assertRegex(text, r'trial +rung +epochs +seed +loss +best +time +settings')

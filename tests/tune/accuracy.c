@@ -29,6 +29,9 @@ typedef struct {
   /* Runs fail, not because of their values, except for each trial whose number is divisible by this;
    * 0: none fails.  The job's own settings, trial 0, never fail. */
   guint works_each;
+  /* The runner's most runs at once, of which so many train as fast as alone, and so many have
+   * memory; 0: 1 and 1, and all. */
+  guint most_at_once, parallel, memory_for;
   guint n_begun;
   GPtrArray *ended; /* DynoAccuracyRun, copied */
   GCancellable *cancellable;
@@ -80,9 +83,9 @@ measure (const World *w, const DynoAccuracyRun *run)
 }
 
 static gboolean
-train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
+train_one (World *w, DynoAccuracyRun *run, gboolean has_memory, GCancellable *cancellable,
+           GError **error)
 {
-  World *w = data;
   double epochs_s = w->epoch_s * (double) (run->epochs - run->from_epochs);
 
   w->n_begun++;
@@ -95,15 +98,36 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "full");
       return FALSE;
     }
-  w->clock += w->start_s + epochs_s;
   run->train_seconds = epochs_s;
   run->outcome = w->diverges_from > 0 && get_rate (&run->settings) >= w->diverges_from
                      ? DYNO_TRIAL_DIVERGED
                  : w->works_each > 0 && run->trial % w->works_each > 0 ? DYNO_TRIAL_FAILED
+                 : !has_memory                                         ? DYNO_TRIAL_OUT_OF_MEMORY
                                                                        : DYNO_TRIAL_OK;
   run->value = measure (w, run);
   if (!w->metric.higher_is_better)
     run->value = 1 - run->value;
+  run->has_ended = TRUE;
+  return TRUE;
+}
+
+static gboolean
+train (DynoAccuracyRun *const *runs, guint n, gpointer data, GCancellable *cancellable,
+       GError **error)
+{
+  World *w = data;
+  double seconds = 0;
+
+  g_assert_cmpuint (n, <=, MAX (w->most_at_once, 1));
+  for (guint i = 0; i < n; i++)
+    {
+      gboolean has_memory = w->memory_for == 0 || i < w->memory_for;
+
+      if (!train_one (w, runs[i], has_memory, cancellable, error))
+        return FALSE;
+      seconds += w->start_s + w->epoch_s * (double) (runs[i]->epochs - runs[i]->from_epochs);
+    }
+  w->clock += seconds / MIN (n, MAX (w->parallel, 1));
   return TRUE;
 }
 
@@ -125,7 +149,7 @@ on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer d
 static DynoAccuracyResult *
 search_with (World *w, DynoAccuracyParams params, GError **error)
 {
-  const DynoAccuracyRunner runner = { train, get_time, w };
+  const DynoAccuracyRunner runner = { train, get_time, w, w->most_at_once };
   const DynoAccuracyWatch watch = { NULL, on_end, w };
 
   return dyno_accuracy_search (&w->space, &w->metric, &params, &runner, &watch, w->cancellable,
@@ -620,6 +644,139 @@ assert_same_runs (const GPtrArray *a, const GPtrArray *b)
     }
 }
 
+/* The number of runs of the search, not of the final, that were trained with so many at once. */
+static guint
+count_at_once (const DynoAccuracyResult *r, guint at_once)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < r->runs->len; i++)
+    {
+      const DynoAccuracyRun *run = r->runs->pdata[i];
+
+      n += !run->final && run->at_once == at_once;
+    }
+  return n;
+}
+
+/* Four at once are as fast as one: eight are tried twice and are no gain. */
+static void
+test_several_at_once_where_it_pays (void)
+{
+  const DynoAccuracyParams params = { .seconds = 3000, .most_seeds = 2 };
+  g_auto (World) one = { 0 }, w = { 0 };
+  g_autoptr (DynoAccuracyResult) alone = NULL, r = NULL;
+
+  world_init (&one, 9);
+  alone = search (&one, params);
+  g_assert_cmpuint (count_at_once (alone, 1) + 6, ==, alone->runs->len);
+  world_init (&w, 9);
+  w.most_at_once = 8;
+  w.parallel = 4;
+  r = search (&w, params);
+  g_assert_cmpuint (r->trials->len, >, 2 * alone->trials->len);
+  g_assert_cmpuint (count_at_once (r, 2), ==, 2 * 2);
+  g_assert_cmpuint (count_at_once (r, 8), ==, 2 * 8);
+  g_assert_cmpuint (count_at_once (r, 4), >, r->runs->len / 2);
+  g_assert_cmpfloat (w.clock, <=, params.seconds);
+  g_assert_cmpuint (r->running->len, ==, 0);
+}
+
+/* One after the other is as fast as two at once, which is found out by two groups. */
+static void
+test_one_at_a_time_where_several_do_not_pay (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.most_at_once = 8;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 3000 });
+  g_assert_cmpuint (count_at_once (r, 2), ==, 2 * 2);
+  g_assert_cmpuint (count_at_once (r, 1) + 4, >, r->trials->len);
+  g_assert_cmpuint (count_at_once (r, 4) + count_at_once (r, 8), ==, 0);
+}
+
+/* With a number of trials no clock decides; those at once have different settings and one rung, and
+ * the same search makes the same trials. */
+static void
+test_a_number_at_once (void)
+{
+  const DynoAccuracyParams params = {
+    .seconds = 1e9, .most_trials = 23, .most_seeds = 2, .at_once = 3
+  };
+  g_auto (World) one = { 0 }, w = { 0 };
+  g_autoptr (DynoAccuracyResult) alone = NULL, r = NULL, again = NULL;
+
+  world_init (&one, 27);
+  one.most_at_once = 8;
+  one.parallel = 8;
+  alone = search (&one, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 23 });
+  g_assert_cmpuint (count_at_once (alone, 1), >=, 23);
+  g_assert_cmpuint (count_at_once (alone, 2), ==, 0);
+  world_init (&w, 27);
+  w.most_at_once = 8;
+  r = search (&w, params);
+  g_assert_cmpuint (r->trials->len, ==, 23);
+  g_assert_cmpuint (count_at_once (r, 3), >=, 21);
+  for (guint i = 0; i + 1 < r->runs->len; i++)
+    {
+      const DynoAccuracyRun *run = r->runs->pdata[i], *next = r->runs->pdata[i + 1];
+
+      if (!run->final && run->trial > 0 && next->trial > run->trial && !next->final)
+        g_assert_false (dyno_settings_equal (&run->settings, &next->settings));
+    }
+  again = search (&w, params);
+  assert_same_runs (again->runs, r->runs);
+}
+
+/* Of four at once only two have memory: the others are trained alone, and then two at once. */
+static void
+test_runs_without_memory_are_trained_alone (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.most_at_once = 8;
+  w.memory_for = 2;
+  r = search (
+      &w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 13, .most_seeds = 2, .at_once = 4 });
+  g_assert_cmpuint (r->trials->len, ==, 13);
+  for (guint i = 0; i < r->runs->len; i++)
+    g_assert_cmpint (((DynoAccuracyRun *) r->runs->pdata[i])->outcome, ==, DYNO_TRIAL_OK);
+  g_assert_cmpuint (count_at_once (r, 4), ==, 2);
+  g_assert_cmpuint (count_at_once (r, 2), >, 4);
+}
+
+/* A search is stopped in the third of four runs at once: the first two are kept, and the search that
+ * is resumed has no trial twice. */
+static void
+test_a_stop_amid_several_at_once (void)
+{
+  DynoAccuracyParams params = { .seconds = 1e9, .most_trials = 13, .most_seeds = 2, .at_once = 4 };
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) stopped = NULL, r = NULL;
+  guint n_own;
+
+  world_init (&w, 9);
+  w.most_at_once = 4;
+  w.cancels_at = 3 + 3; /* the job's own settings have three rungs */
+  stopped = search (&w, params);
+  g_assert_true (stopped->stopped);
+  n_own = 3;
+  g_assert_cmpuint (stopped->runs->len, ==, n_own + 2);
+  g_assert_cmpuint (w.ended->len, ==, n_own + 2);
+  g_assert_cmpuint (stopped->running->len, ==, 0);
+  g_cancellable_reset (w.cancellable);
+  w.cancels_at = 0;
+  params.known = stopped->runs;
+  r = search (&w, params);
+  g_assert_cmpuint (r->n_known, ==, n_own + 2);
+  g_assert_cmpuint (r->trials->len, ==, 13);
+  g_assert_cmpuint (w.ended->len, ==, r->runs->len);
+}
+
 /* A search that is stopped after any number of runs and resumed from its file has the same runs as
  * an uninterrupted one. */
 static void
@@ -689,6 +846,7 @@ test_file (void)
                           .epochs = 1,
                           .outcome = DYNO_TRIAL_OK,
                           .value = 0.123456789,
+                          .at_once = 1,
                           .seconds = 3,
                           .train_seconds = 2 };
   g_autoptr (DynoAccuracyFile) file = NULL, again = NULL;
@@ -708,6 +866,7 @@ test_file (void)
                            .epochs = 9,
                            .outcome = DYNO_TRIAL_DIVERGED,
                            .value = (double) NAN,
+                           .at_once = 4,
                            .seconds = 1,
                            .text = (char *) "=a, \"b\"\nc",
                            .settings = run.settings };
@@ -723,6 +882,7 @@ test_file (void)
   g_assert_true (read->value == 0.123456789 && read->seconds == 3 && read->train_seconds == 2);
   read = record->runs->pdata[1];
   g_assert_true (read->final && read->seed == 6 && read->from_epochs == 1 && read->epochs == 9);
+  g_assert_cmpuint (read->at_once, ==, 4);
   g_assert_cmpstr (read->text, ==, "=a, \"b\"\nc");
   g_assert_cmpfloat (read->settings.lr, ==, 0.7);
   /* A killed process leaves an incomplete line, which the next one removes. */
@@ -892,6 +1052,14 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/slow-start-is-resumed", test_slow_start_is_resumed);
   g_test_add_func ("/tune/accuracy/failures-end-the-trials", test_failures_end_the_trials);
   g_test_add_func ("/tune/accuracy/failures-now-and-then", test_failures_now_and_then);
+  g_test_add_func ("/tune/accuracy/several-at-once-where-it-pays",
+                   test_several_at_once_where_it_pays);
+  g_test_add_func ("/tune/accuracy/one-at-a-time-where-several-do-not-pay",
+                   test_one_at_a_time_where_several_do_not_pay);
+  g_test_add_func ("/tune/accuracy/a-number-at-once", test_a_number_at_once);
+  g_test_add_func ("/tune/accuracy/runs-without-memory-are-trained-alone",
+                   test_runs_without_memory_are_trained_alone);
+  g_test_add_func ("/tune/accuracy/a-stop-amid-several-at-once", test_a_stop_amid_several_at_once);
   g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
   g_test_add_func ("/tune/accuracy/tie-goes-to-the-first", test_tie_goes_to_the_first);

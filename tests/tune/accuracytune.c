@@ -22,11 +22,14 @@ typedef struct {
 
 /* The result is better the nearer the rate is to 0.2. */
 static gboolean
-train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
+train (DynoAccuracyRun *const *runs, guint n, gpointer data, GCancellable *cancellable,
+       GError **error)
 {
   World *w = data;
+  DynoAccuracyRun *run = runs[0];
   double away = log (run->settings.lr / 0.2);
 
+  g_assert_cmpuint (n, ==, 1);
   if (++w->n_runs == w->stops_at)
     dyno_accuracy_tune_stop (w->tune);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -35,6 +38,7 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
   run->train_seconds = 10 * (double) (run->epochs - run->from_epochs);
   run->outcome = DYNO_TRIAL_OK;
   run->value = 0.9 - 0.02 * away * away + 0.0001 * (double) run->seed;
+  run->has_ended = TRUE;
   return TRUE;
 }
 

@@ -30,6 +30,7 @@ world_init (World *w)
   w->result->metric = dyno_cross_entropy_metrics[0];
   w->result->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
   w->result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
+  w->result->running = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   w->result->n_rungs = dyno_halving_list_rungs (9, w->result->rungs);
   g_assert_cmpuint (w->result->n_rungs, ==, 3); /* rungs of 1, 3 and 9 epochs */
 }
@@ -96,7 +97,8 @@ test_states_follow_the_search (void)
   world_init (&w);
   add_trials (&w);
   run.settings = w.job->settings;
-  searching = dyno_accuracy_list_rows (w.result, &run);
+  g_ptr_array_add (w.result->running, dyno_accuracy_run_copy (&run));
+  searching = dyno_accuracy_list_rows (w.result);
   /* Six trials reached the first rung, of which the best two go on. */
   assert_states (
       searching,
@@ -118,15 +120,18 @@ test_states_follow_the_search (void)
   w.result->contenders[0].trial = 3;
   run.trial = 0;
   run.final = TRUE;
-  in_final = dyno_accuracy_list_rows (w.result, &run);
+  g_ptr_array_set_size (w.result->running, 0);
+  g_ptr_array_add (w.result->running, dyno_accuracy_run_copy (&run));
+  in_final = dyno_accuracy_list_rows (w.result);
   g_assert_cmpint (get_row (in_final, 0)->state, ==, DYNO_ACCURACY_STATE_RUNNING);
   g_assert_cmpint (get_row (in_final, 3)->state, ==, DYNO_ACCURACY_STATE_FINALIST);
   g_assert_cmpint (get_row (in_final, 4)->state, ==, DYNO_ACCURACY_STATE_PROMISING);
 
+  g_ptr_array_set_size (w.result->running, 0);
   g_ptr_array_add (w.result->runs, dyno_accuracy_run_copy (&run));
   w.result->best = 3;
   w.result->text = g_strdup ("proven");
-  over = dyno_accuracy_list_rows (w.result, NULL);
+  over = dyno_accuracy_list_rows (w.result);
   g_assert_cmpint (get_row (over, 0)->state, ==, DYNO_ACCURACY_STATE_FINALIST);
   g_assert_cmpint (get_row (over, 3)->state, ==, DYNO_ACCURACY_STATE_CHOSEN);
 }
@@ -186,7 +191,7 @@ test_axes_have_their_scales (void)
   trials[1].settings.optimizer = DYNO_OPTIMIZER_ADAMW; /* it has no momentum */
   trials[3].settings.momentum = 0.99;
   trials[4].settings.weight_decay = 0;
-  rows = dyno_accuracy_list_rows (w.result, NULL);
+  rows = dyno_accuracy_list_rows (w.result);
   dyno_accuracy_fill_axes (axes, &w.space, &w.result->metric, rows);
   lr = find_axis (&w, "lr");
   momentum = find_axis (&w, "momentum");
@@ -239,7 +244,8 @@ test_axes_of_few_trials (void)
   world_init (&w);
   w.result->metric = (DynoMetricInfo){ .name = "loss", .format = DYNO_METRIC_NUMBER };
   run.settings = w.job->settings;
-  first = dyno_accuracy_list_rows (w.result, &run);
+  g_ptr_array_add (w.result->running, dyno_accuracy_run_copy (&run));
+  first = dyno_accuracy_list_rows (w.result);
   dyno_accuracy_fill_axes (axes, &w.space, &w.result->metric, first);
   for (guint i = 0; i < w.space.n; i++)
     {
@@ -249,10 +255,11 @@ test_axes_of_few_trials (void)
       g_assert_cmpuint (axes[i].n_ticks, >, 0);
     }
   g_assert_true (isnan (place (&w, axes, first, 0, w.space.n)));
+  g_ptr_array_set_size (w.result->running, 0);
   add_trial (&w, 1, 2, 0.05);
   add_trial (&w, 1, 4, 0.05);
   add_trial (&w, 1, 4, 0.05);
-  rows = dyno_accuracy_list_rows (w.result, NULL);
+  rows = dyno_accuracy_list_rows (w.result);
   dyno_accuracy_fill_axes (axes, &w.space, &w.result->metric, rows);
   g_assert_cmpfloat (place (&w, axes, rows, 0, w.space.n), ==, 1);
   g_assert_cmpfloat (place (&w, axes, rows, 1, w.space.n), ==, 0);

@@ -5,6 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+typedef struct {
+  int trial; /* -1: a new one */
+  guint rung;
+} Step;
+
+/* The next step of a search that trains one trial at a time, in three rungs. */
+static Step
+next_step (const DynoHalvingTrial *trials, guint n)
+{
+  for (guint rung = 2; rung > 0; rung--)
+    if (dyno_halving_count_promoted (trials, n, rung) > 0)
+      return (Step){ dyno_halving_find_promoted (trials, n, rung), rung };
+  return (Step){ -1, 0 };
+}
+
 static void
 test_rungs (void)
 {
@@ -36,13 +51,13 @@ test_rungs (void)
 static DynoHalvingTrial
 trial (guint n_done, double first, double second)
 {
-  return (DynoHalvingTrial){ n_done, FALSE, { first, second } };
+  return (DynoHalvingTrial){ .n_done = n_done, .losses = { first, second } };
 }
 
 static void
 check (const DynoHalvingTrial *trials, guint n, int expected, guint rung)
 {
-  DynoHalvingStep step = dyno_halving_next (trials, n, 3);
+  Step step = next_step (trials, n);
 
   g_assert_cmpint (step.trial, ==, expected);
   g_assert_cmpuint (step.rung, ==, rung);
@@ -135,8 +150,7 @@ test_properties (void)
 
       while (n < 120)
         {
-          DynoHalvingStep step = dyno_halving_next (trials, n, 3),
-                          again = dyno_halving_next (trials, n, 3);
+          Step step = next_step (trials, n), again = next_step (trials, n);
           DynoHalvingTrial *t = step.trial < 0 ? &trials[n++] : &trials[step.trial];
 
           g_assert_cmpmem (&step, sizeof step, &again, sizeof again);
@@ -157,6 +171,24 @@ test_properties (void)
     }
 }
 
+/* A trial that is being trained for the next rung counts where it was, and is not promoted again. */
+static void
+test_busy_trials_are_not_promoted_again (void)
+{
+  DynoHalvingTrial trials[7];
+
+  for (guint i = 0; i < 7; i++)
+    trials[i] = trial (1, 7 - i, 0);
+  g_assert_cmpuint (dyno_halving_count_promoted (trials, 7, 1), ==, 2);
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 7, 1), ==, 6);
+  trials[6].busy = TRUE;
+  g_assert_cmpuint (dyno_halving_count_promoted (trials, 7, 1), ==, 1);
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 7, 1), ==, 5);
+  trials[5].busy = TRUE;
+  g_assert_cmpuint (dyno_halving_count_promoted (trials, 7, 1), ==, 0);
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 7, 1), ==, -1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -168,5 +200,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/halving/failures-are-the-worst", test_failures);
   g_test_add_func ("/tune/halving/failed-above-keeps-its-place-below", test_failure_above);
   g_test_add_func ("/tune/halving/holds-for-any-losses", test_properties);
+  g_test_add_func ("/tune/halving/busy-trials-are-not-promoted-again",
+                   test_busy_trials_are_not_promoted_again);
   return g_test_run ();
 }

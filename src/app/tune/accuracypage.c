@@ -36,7 +36,6 @@ struct _DynoAccuracyPage {
   DynoParamSpace space;
   gboolean has_space, over, freeing, selecting;
   DynoAccuracyResult *result; /* the newest snapshot, or NULL */
-  DynoAccuracyRun *run;       /* the current run, or NULL */
   char *folder, *refused;     /* refused: error of the last search, if it ended before a trial */
   gint64 begin_us;
   double seconds;
@@ -184,7 +183,7 @@ show_search (DynoAccuracyPage *self)
   const DynoAccuracyResult *r = self->result;
   if (!r || !self->has_space)
     return;
-  g_autoptr (GArray) rows = dyno_accuracy_list_rows (r, self->run);
+  g_autoptr (GArray) rows = dyno_accuracy_list_rows (r);
   int best = find_best (r);
   guint64 n_epochs = r->n_rungs > 0 ? r->rungs[r->n_rungs - 1] : 0;
   self->selecting = TRUE;
@@ -194,7 +193,7 @@ show_search (DynoAccuracyPage *self)
   dyno_accuracy_plot_set_rows (DYNO_ACCURACY_PLOT (self->plot), &self->space, &r->metric, rows,
                                best);
   dyno_accuracy_card_show (DYNO_ACCURACY_CARD (self->card), &self->space, r, best);
-  dyno_accuracy_status_show_stages (&self->cells, r, self->run);
+  dyno_accuracy_status_show_stages (&self->cells, r);
   show_important (self);
   gtk_widget_show (self->stages);
   gtk_widget_set_visible (self->plot_card, rows->len > 0);
@@ -283,10 +282,7 @@ static void
 take_result (DynoAccuracyPage *self, DynoAccuracyEvent *event)
 {
   g_clear_pointer (&self->result, dyno_accuracy_result_free);
-  g_clear_pointer (&self->run, dyno_accuracy_run_free);
   self->result = g_steal_pointer (&event->result);
-  if (event->type == DYNO_ACCURACY_EVENT_BEGIN)
-    self->run = dyno_accuracy_run_copy (event->run);
   show_search (self);
 }
 
@@ -365,7 +361,8 @@ drain (gpointer data)
   if (!self->over)
     return G_SOURCE_CONTINUE;
   self->timer = 0;
-  g_clear_pointer (&self->run, dyno_accuracy_run_free);
+  if (self->result) /* the last event of a search that failed may be the begin of a run */
+    g_ptr_array_set_size (self->result->running, 0);
   show_search (self);
   gtk_widget_hide (self->note);
   gtk_widget_set_visible (self->empty, !self->result || self->result->trials->len == 0);
@@ -379,7 +376,6 @@ static void
 clear_search (DynoAccuracyPage *self)
 {
   g_clear_pointer (&self->result, dyno_accuracy_result_free);
-  g_clear_pointer (&self->run, dyno_accuracy_run_free);
   g_clear_pointer (&self->refused, g_free);
   self->has_space = self->over = FALSE;
   dyno_accuracy_plot_set_rows (DYNO_ACCURACY_PLOT (self->plot), NULL, NULL, NULL, -1);
@@ -517,7 +513,6 @@ dyno_accuracy_page_dispose (GObject *object)
     free_tune (self);
   self->setup = NULL;
   g_clear_pointer (&self->result, dyno_accuracy_result_free);
-  g_clear_pointer (&self->run, dyno_accuracy_run_free);
   g_clear_pointer (&self->prospect, dyno_accuracy_prospect_free);
   g_clear_pointer (&self->folder, g_free);
   g_clear_pointer (&self->refused, g_free);

@@ -42,6 +42,9 @@ dyno_accuracy_status_describe (const DynoAccuracyEvent *event)
       what = g_strdup_printf (_ ("epoch %u of %u"), MIN (done + 1, (guint) event->run->epochs),
                               (guint) event->run->epochs);
     }
+  if (event->run->at_once > 1)
+    /* Translators: a trial, the number of trials at once, "epoch 2 of 9" */
+    return g_strdup_printf (_ ("%s, one of %u at once: %s"), run, event->run->at_once, what);
   return g_strdup_printf ("%s: %s", run, what);
 }
 
@@ -59,10 +62,10 @@ dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
     return _ ("The finalists are trained with several seeds, one after the other, as long as there "
               "is time.");
   if (run->trial == 0)
-    return _ ("After that come others, until half of the time is over; the other half is for the "
+    return _ ("After that come others, as long as there is time; the last part of it is for the "
               "comparison.");
-  return _ ("The best third of each rung is trained longer. When half of the time is over, the "
-            "best two are compared with your settings.");
+  return _ ("The best third of each rung is trained longer, several trials at once where that is "
+            "faster. In the end the best two are compared with your settings.");
 }
 
 /* --- stages ----------------------------------------------------------------------------------- */
@@ -81,16 +84,24 @@ count_seeds (const DynoAccuracyResult *r)
   return n;
 }
 
+/* Whether runs of a stage are trained now: all runs at once are of one. */
+static gboolean
+is_at_work (const DynoAccuracyResult *r, gboolean final, gboolean own)
+{
+  const DynoAccuracyRun *run = r->running->len > 0 ? r->running->pdata[0] : NULL;
+  return run && (final ? run->final : !run->final && (run->trial == 0) == own);
+}
+
 static void
-show_own (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
+show_own (DynoStageCells *cells, const DynoAccuracyResult *r)
 {
   const DynoAccuracyTrial *own =
       r->trials->len > 0 ? &g_array_index (r->trials, DynoAccuracyTrial, 0) : NULL;
   guint done = own ? own->halving.n_done : 0;
-  DynoCheckState stand = run && run->trial == 0 && !run->final ? DYNO_STAND_AT_WORK
-                         : own && own->halving.failed          ? DYNO_STAND_FAILED
-                         : done > 0                            ? DYNO_STAND_DONE
-                                                               : DYNO_STAND_TO_COME;
+  DynoCheckState stand = is_at_work (r, FALSE, TRUE)  ? DYNO_STAND_AT_WORK
+                         : own && own->halving.failed ? DYNO_STAND_FAILED
+                         : done > 0                   ? DYNO_STAND_DONE
+                                                      : DYNO_STAND_TO_COME;
   g_autofree char *value = done > 0 && isfinite (own->values[done - 1])
                                ? dyno_accuracy_format (&r->metric, own->values[done - 1])
                                : g_strdup ("\342\200\223");
@@ -99,12 +110,12 @@ show_own (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracy
 }
 
 static void
-show_trials (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
+show_trials (DynoStageCells *cells, const DynoAccuracyResult *r)
 {
   guint n = r->trials->len > 1 ? r->trials->len - 1 : 0;
-  DynoCheckState stand = run && run->trial > 0 && !run->final ? DYNO_STAND_AT_WORK
-                         : n > 0                              ? DYNO_STAND_DONE
-                                                              : DYNO_STAND_TO_COME;
+  DynoCheckState stand = is_at_work (r, FALSE, FALSE) ? DYNO_STAND_AT_WORK
+                         : n > 0                      ? DYNO_STAND_DONE
+                                                      : DYNO_STAND_TO_COME;
   g_autofree char *text = n > 0 ? g_strdup_printf (ngettext ("%u trial", "%u trials", n), n)
                                 : g_strdup ("\342\200\223");
   dyno_stage_cells_show (cells, 1, stand, _ ("Search"));
@@ -112,12 +123,12 @@ show_trials (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccur
 }
 
 static void
-show_final (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
+show_final (DynoStageCells *cells, const DynoAccuracyResult *r)
 {
   guint n = count_seeds (r);
-  DynoCheckState stand = run && run->final ? DYNO_STAND_AT_WORK
-                         : n > 0           ? DYNO_STAND_DONE
-                                           : DYNO_STAND_TO_COME;
+  DynoCheckState stand = is_at_work (r, TRUE, FALSE) ? DYNO_STAND_AT_WORK
+                         : n > 0                     ? DYNO_STAND_DONE
+                                                     : DYNO_STAND_TO_COME;
   g_autofree char *text =
       n > 0 ? g_strdup_printf (ngettext ("%u seed", "%u seeds", n), n) : g_strdup ("\342\200\223");
   dyno_stage_cells_show (cells, 2, stand, _ ("Final"));
@@ -138,11 +149,10 @@ show_verdict (DynoStageCells *cells, const DynoAccuracyResult *r)
 }
 
 void
-dyno_accuracy_status_show_stages (DynoStageCells *cells, const DynoAccuracyResult *result,
-                                  const DynoAccuracyRun *run)
+dyno_accuracy_status_show_stages (DynoStageCells *cells, const DynoAccuracyResult *result)
 {
-  show_own (cells, result, run);
-  show_trials (cells, result, run);
-  show_final (cells, result, run);
+  show_own (cells, result);
+  show_trials (cells, result);
+  show_final (cells, result);
   show_verdict (cells, result);
 }

@@ -13,8 +13,7 @@ char *dyno_accuracy_status_describe (const DynoAccuracyEvent *event);
 char *dyno_accuracy_status_describe_warning (const DynoAccuracyEvent *event);
 /* Describes the step that follows a run; translated. */
 const char *dyno_accuracy_status_describe_next (const DynoAccuracyRun *run);
-/* Shows the stages: your settings, search, final, verdict.  run: the current run, or NULL. */
-void dyno_accuracy_status_show_stages (DynoStageCells *cells, const DynoAccuracyResult *result,
-                                       const DynoAccuracyRun *run);
+/* Shows the stages: your settings, search, final, verdict. */
+void dyno_accuracy_status_show_stages (DynoStageCells *cells, const DynoAccuracyResult *result);
 
 G_END_DECLS

@@ -6,10 +6,10 @@
 #include "intl.h"
 #include "preset.h"
 #include <math.h>
+#include <string.h>
 
 #define FINAL_SHARE 0.5 /* largest share of the time that is kept for the final */
 #define LEAST_SHARE 0.5 /* of the time in which a run starts: the least time of the first rung */
-#define PACE_MARGIN 1.1 /* a run may take this many times as long as the runs before predict */
 #define LEAST_PAIRS 2   /* fewer seeds prove nothing */
 #define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
 
@@ -22,9 +22,8 @@ typedef struct {
   DynoAccuracyResult *result;
   DynoTpe tpe;
   double begin;
-  double pace_seconds, pace_epochs; /* sums over all runs, without the time outside of epochs */
-  /* time of the last run outside of epochs: the first run compiles */
-  double start_seconds;
+  DynoAccuracyPace pace;
+  guint most_at_once;
   int known_first; /* the rung in which the trials of an earlier search began; -1: it had none */
 } Search;
 
@@ -86,13 +85,13 @@ static guint
 choose_first_rung (const Search *s)
 {
   const DynoAccuracyResult *r = s->result;
-  double pace = s->pace_seconds / s->pace_epochs;
+  double pace = dyno_accuracy_pace_get_epoch (&s->pace);
   guint first = 0;
 
   if (s->known_first >= 0)
     return (guint) s->known_first;
   while (s->params->most_trials == 0 && first + 1 < r->n_rungs
-         && pace * (double) r->rungs[first] < LEAST_SHARE * s->start_seconds)
+         && pace * (double) r->rungs[first] < LEAST_SHARE * s->pace.start_seconds)
     first++;
   return first;
 }
@@ -135,15 +134,9 @@ take_run (Search *s, DynoAccuracyRun *run)
       || (!run->final && run->seed != (guint64) s->space->own.seed)
       || (!run->final && (trial->halving.n_done != (guint) rung || trial->halving.failed)))
     return FALSE;
-  if (run->seconds > 0 && run->train_seconds >= 0 && run->epochs > run->from_epochs
-      && run->outcome == DYNO_TRIAL_OK)
-    {
-      double in_epochs = CLAMP (run->train_seconds, 0, run->seconds);
-
-      s->pace_seconds += in_epochs;
-      s->start_seconds = run->seconds - in_epochs;
-      s->pace_epochs += (double) (run->epochs - run->from_epochs);
-    }
+  if (run->at_once == 1 && run->outcome == DYNO_TRIAL_OK && run->epochs > run->from_epochs)
+    dyno_accuracy_pace_add_run (&s->pace, run->epochs - run->from_epochs, run->seconds,
+                                run->train_seconds);
   if (!run->final)
     {
       trial->outcome = run->outcome;
@@ -187,16 +180,14 @@ take_known (Search *s)
   s->result->n_known = s->result->runs->len;
 }
 
-static double *
-copy_points (const Search *s)
+/* Copies the points of all trials. */
+static void
+copy_points (const Search *s, double *points)
 {
-  guint n = s->result->trials->len, width = s->space->n;
-  double *points = g_new (double, (gsize) MAX (n * width, 1));
+  guint width = s->space->n;
 
-  for (guint i = 0; i < n; i++)
-    for (guint k = 0; k < width; k++)
-      points[(gsize) i * width + k] = get_trial (s, i)->point[k];
-  return points;
+  for (guint i = 0; i < s->result->trials->len; i++)
+    memcpy (points + (gsize) i * width, get_trial (s, i)->point, width * sizeof *points);
 }
 
 /* Uses the values after the first rung, which all trials have: the trials of higher rungs are few
@@ -205,8 +196,10 @@ static void
 fill_importance (Search *s)
 {
   guint n = s->result->trials->len;
-  g_autofree double *points = copy_points (s), *losses = g_new (double, MAX (n, 1));
+  g_autofree double *points = g_new (double, (gsize) MAX (n * s->space->n, 1)),
+                    *losses = g_new (double, MAX (n, 1));
 
+  copy_points (s, points);
   for (guint i = 0; i < n; i++)
     losses[i] = get_trial (s, i)->halving.losses[0];
   dyno_importance (s->space->dimensions, s->space->n, points, losses, n, s->result->importance);
@@ -220,20 +213,30 @@ get_elapsed (const Search *s)
   return s->runner->get_time (s->runner->data) - s->begin;
 }
 
-/* The expected time of n_runs runs of this many epochs each; 0: not known. */
-static double
-expect_seconds (const Search *s, guint64 epochs, guint n_runs)
+/* The number of runs that are trained at the same time, where there are enough. */
+static guint
+get_at_once (const Search *s)
 {
-  double pace = s->pace_epochs > 0 ? PACE_MARGIN * s->pace_seconds / s->pace_epochs : 0;
+  const DynoAccuracyParams *p = s->params;
 
-  return n_runs * (s->start_seconds + pace * (double) epochs);
+  if (p->at_once > 0 || p->most_trials > 0)
+    return CLAMP (p->at_once, 1, s->most_at_once);
+  return dyno_accuracy_pace_choose (&s->pace, s->most_at_once);
+}
+
+/* The expected time of n_runs runs of this many epochs each, at_once at the same time; 0: not
+ * known. */
+static double
+expect_seconds (const Search *s, guint64 epochs, guint n_runs, guint at_once)
+{
+  return dyno_accuracy_pace_expect (&s->pace, epochs, n_runs, at_once);
 }
 
 /* TRUE: the runs end within the first part of the time, that is without the last `kept` seconds. */
 static gboolean
-has_time (const Search *s, guint64 epochs, guint n_runs, double kept)
+has_time (const Search *s, guint64 epochs, guint n_runs, guint at_once, double kept)
 {
-  return get_elapsed (s) + expect_seconds (s, epochs, n_runs) <= s->params->seconds - kept;
+  return get_elapsed (s) + expect_seconds (s, epochs, n_runs, at_once) <= s->params->seconds - kept;
 }
 
 static guint
@@ -248,46 +251,136 @@ static double
 get_final_seconds (const Search *s)
 {
   guint64 all = s->result->rungs[s->result->n_rungs - 1];
-  guint n_runs = (DYNO_ACCURACY_CONTENDERS + 1) * get_most_seeds (s);
+  double round = expect_seconds (s, all, DYNO_ACCURACY_CONTENDERS + 1, get_at_once (s));
 
-  return MIN (expect_seconds (s, all, n_runs), FINAL_SHARE * s->params->seconds);
+  return MIN (get_most_seeds (s) * round, FINAL_SHARE * s->params->seconds);
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* FALSE with the error, or without one where the search was stopped. */
-static gboolean
-train (Search *s, DynoAccuracyRun *order, GError **error)
+/* A group of runs that are trained at the same time, all with as many epochs to train. */
+typedef struct {
+  guint n;
+  DynoAccuracyRun *runs[DYNO_ACCURACY_MOST_AT_ONCE];
+} Group;
+
+static void
+group_clear (Group *group)
 {
-  g_autoptr (DynoAccuracyRun) run = order;
-  double begin = s->runner->get_time (s->runner->data);
+  for (guint i = 0; i < group->n; i++)
+    g_clear_pointer (&group->runs[i], dyno_accuracy_run_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Group, group_clear)
+
+static void
+begin_group (Search *s, const Group *group)
+{
+  for (guint i = 0; i < group->n; i++)
+    {
+      group->runs[i]->at_once = group->n;
+      g_ptr_array_add (s->result->running, dyno_accuracy_run_copy (group->runs[i]));
+    }
+  for (guint i = 0; s->watch && s->watch->begin && i < group->n; i++)
+    s->watch->begin (s->result, group->runs[i], s->watch->data);
+}
+
+/* Records the run, which then belongs to the result. */
+static gboolean
+end_run (Search *s, DynoAccuracyRun *run, GError **error)
+{
+  g_ptr_array_remove_index (s->result->running, 0);
+  if (!take_run (s, run))
+    {
+      dyno_accuracy_run_free (run);
+      g_return_val_if_reached (FALSE);
+    }
+  if (!run->final)
+    fill_importance (s);
+  return !s->watch || !s->watch->end || s->watch->end (s->result, run, s->watch->data, error);
+}
+
+static gboolean
+lacked_memory (const DynoAccuracyRun *run)
+{
+  return run->has_ended
+         && (run->outcome == DYNO_TRIAL_OUT_OF_MEMORY || run->outcome == DYNO_TRIAL_DOES_NOT_FIT);
+}
+
+static gboolean
+train_runs (Search *s, DynoAccuracyRun *const *runs, guint n, GError **error)
+{
+  double begin = s->runner->get_time (s->runner->data), seconds;
+  gboolean good = s->runner->train (runs, n, s->runner->data, s->cancellable, error);
+
+  seconds = s->runner->get_time (s->runner->data) - begin;
+  for (guint i = 0; i < n; i++)
+    runs[i]->seconds = seconds;
+  return good;
+}
+
+/* Trains the runs that found no memory beside the others once more, each alone, and from now on
+ * fewer at once. */
+static gboolean
+train_alone (Search *s, const Group *group, GError **error)
+{
+  for (guint i = 0; i < group->n; i++)
+    {
+      DynoAccuracyRun *run = group->runs[i];
+
+      if (!lacked_memory (run))
+        continue;
+      s->most_at_once = MIN (s->most_at_once, MAX (group->n / 2, 1));
+      g_clear_pointer (&run->text, g_free);
+      run->has_ended = FALSE;
+      run->at_once = 1;
+      if (!train_runs (s, &group->runs[i], 1, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Trains the runs of the group, and records those that have ended, in their order; the group is
+ * empty afterwards.  FALSE with the error, or without one where the search was stopped. */
+static gboolean
+train_group (Search *s, Group *group, GError **error)
+{
   g_autoptr (GError) problem = NULL;
+  gboolean good, whole = TRUE;
 
   if (g_cancellable_is_cancelled (s->cancellable))
     s->result->stopped = TRUE;
   if (s->result->stopped)
     return FALSE;
-  if (s->watch && s->watch->begin)
-    s->watch->begin (s->result, run, s->watch->data);
-  if (!s->runner->train (run, s->runner->data, s->cancellable, &problem))
-    {
-      s->result->stopped = g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-      if (!s->result->stopped)
-        g_propagate_error (error, g_steal_pointer (&problem));
-      return FALSE;
-    }
-  run->seconds = s->runner->get_time (s->runner->data) - begin;
-  if (!take_run (s, run))
-    g_return_val_if_reached (FALSE);
-  if (!run->final)
-    fill_importance (s);
-  order = g_steal_pointer (&run);
-  return !s->watch || !s->watch->end || s->watch->end (s->result, order, s->watch->data, error);
+  begin_group (s, group);
+  good = train_runs (s, group->runs, group->n, &problem);
+  for (guint i = 0; i < group->n; i++)
+    whole = whole && group->runs[i]->has_ended && !lacked_memory (group->runs[i]);
+  if (good && whole && group->n > 1)
+    dyno_accuracy_pace_add_group (&s->pace, group->n,
+                                  group->runs[0]->epochs - group->runs[0]->from_epochs,
+                                  group->runs[0]->seconds);
+  if (good && group->n > 1)
+    good = train_alone (s, group, &problem);
+  for (guint i = 0; i < group->n && group->runs[i]->has_ended; i++)
+    if (!end_run (s, g_steal_pointer (&group->runs[i]), good ? &problem : NULL))
+      {
+        good = FALSE;
+        break;
+      }
+  g_ptr_array_set_size (s->result->running, 0);
+  group_clear (group);
+  group->n = 0;
+  if (good)
+    return TRUE;
+  s->result->stopped = g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  if (problem && !s->result->stopped)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
 }
 
-/* Trains a trial from the rung that it has finished to the next one. */
-static gboolean
-train_rung (Search *s, guint number, const DynoSettings *settings, GError **error)
+/* Adds the run of a trial from the rung that it has finished to the next one. */
+static void
+add_rung (const Search *s, Group *group, guint number, const DynoSettings *settings)
 {
   DynoAccuracyRun *run = g_new0 (DynoAccuracyRun, 1);
   guint rung = number < s->result->trials->len ? get_trial (s, number)->halving.n_done : 0;
@@ -298,7 +391,7 @@ train_rung (Search *s, guint number, const DynoSettings *settings, GError **erro
                             .epochs = s->result->rungs[rung],
                             .value = (double) NAN,
                             .settings = *settings };
-  return train (s, run, error);
+  group->runs[group->n++] = run;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -309,22 +402,24 @@ train_own (Search *s, GError **error)
 {
   const DynoAccuracyResult *r = s->result;
   guint64 all = r->rungs[r->n_rungs - 1];
+  g_auto (Group) group = { 0 };
 
   while (r->trials->len == 0
          || (get_trial (s, 0)->halving.n_done < r->n_rungs && !get_trial (s, 0)->halving.failed))
     {
       guint64 done = r->trials->len > 0 ? r->rungs[get_trial (s, 0)->halving.n_done - 1] : 0;
 
-      if (!has_time (s, all - done, 1, 0))
+      if (!has_time (s, all - done, 1, 1, 0))
         {
           g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
                        _ ("The time is too short: your settings need about %.1f min for their "
                           "epochs, and a search some ten times as long; give it more minutes, or "
                           "train fewer epochs"),
-                       expect_seconds (s, all, 1) / 60);
+                       expect_seconds (s, all, 1, 1) / 60);
           return FALSE;
         }
-      if (!train_rung (s, 0, &s->space->own, error))
+      add_rung (s, &group, 0, &s->space->own);
+      if (!train_group (s, &group, error))
         return FALSE;
     }
   return TRUE;
@@ -383,48 +478,123 @@ rank_trials (const Search *s, double *places)
     }
 }
 
+/* Proposes the settings of a new trial; those of the group count as the worst so far. */
 static gboolean
-propose (Search *s, DynoSettings *settings, GError **error)
+propose (Search *s, const Group *group, DynoSettings *settings, GError **error)
 {
-  guint n = s->result->trials->len;
-  g_autofree double *points = copy_points (s), *places = g_new (double, MAX (n, 1));
+  guint known = s->result->trials->len, n = known + group->n, width = s->space->n;
+  g_autofree double *points = g_new (double, (gsize) MAX (n * width, 1)),
+                    *places = g_new (double, MAX (n, 1));
   double point[DYNO_PARAMS_MOST];
 
+  copy_points (s, points);
   rank_trials (s, places);
+  for (guint i = 0; i < group->n; i++)
+    {
+      dyno_param_space_get_point (s->space, &group->runs[i]->settings, point);
+      memcpy (points + (gsize) (known + i) * width, point, width * sizeof *point);
+      places[known + i] = known;
+    }
   dyno_tpe_propose (&s->tpe, points, places, n, n, point);
   return dyno_param_space_get_settings (s->space, point, settings, error);
 }
 
 /* --- trials ----------------------------------------------------------------------------------- */
 
+/* The epochs that a trial trains in a rung. */
+static guint64
+get_rung_epochs (const Search *s, guint rung)
+{
+  return s->result->rungs[rung] - (rung > 0 ? s->result->rungs[rung - 1] : 0);
+}
+
+/* The rung of the next group: the highest one to which as many trials are promoted as are trained
+ * at once; else the first, for new trials; else, where these are over or would leave no time to
+ * promote the others, the highest one to which any is promoted.  -1: there is none. */
+static int
+choose_rung (const Search *s, const DynoHalvingTrial *trials, guint at_once)
+{
+  const DynoAccuracyResult *r = s->result;
+  guint most = s->params->most_trials > 0 ? s->params->most_trials : G_MAXUINT, n = r->trials->len,
+        n_highest = 0;
+  int highest = -1;
+  double kept = get_final_seconds (s);
+
+  for (guint rung = r->n_rungs - 1; rung > 0; rung--)
+    {
+      guint n_promoted = dyno_halving_count_promoted (trials, n, rung);
+
+      if (n_promoted >= at_once)
+        return (int) rung;
+      if (n_promoted == 0 || highest >= 0)
+        continue;
+      highest = (int) rung;
+      n_highest = n_promoted;
+    }
+  if (highest > 0)
+    kept += expect_seconds (s, get_rung_epochs (s, (guint) highest), n_highest, at_once);
+  return n < most && (highest < 0 || has_time (s, r->rungs[0], at_once, at_once, kept)) ? 0
+                                                                                        : highest;
+}
+
+/* Fills the group with runs of the next rung, as many as are trained at once and as there is time
+ * for; none where the trials are over. */
+static gboolean
+fill_group (Search *s, Group *group, GError **error)
+{
+  const DynoAccuracyResult *r = s->result;
+  g_autofree DynoHalvingTrial *trials = copy_halving (s);
+  guint n = get_at_once (s), known = r->trials->len,
+        most = s->params->most_trials > 0 ? s->params->most_trials : G_MAXUINT;
+  int rung = choose_rung (s, trials, n);
+
+  while (rung >= 0 && n > 0
+         && !has_time (s, get_rung_epochs (s, (guint) rung), n, n, get_final_seconds (s)))
+    n--;
+  while (rung >= 0 && group->n < n)
+    {
+      int promoted = rung > 0 ? dyno_halving_find_promoted (trials, known, (guint) rung) : -1;
+      DynoSettings settings;
+
+      if (rung == 0 && known + group->n < most)
+        {
+          if (!propose (s, group, &settings, error))
+            return FALSE;
+          add_rung (s, group, known + group->n, &settings);
+        }
+      else if (promoted >= 0)
+        {
+          trials[promoted].busy = TRUE;
+          add_rung (s, group, (guint) promoted, &get_trial (s, (guint) promoted)->settings);
+        }
+      else
+        break;
+    }
+  return TRUE;
+}
+
 static gboolean
 explore (Search *s, GError **error)
 {
-  const DynoAccuracyResult *r = s->result;
-  guint most = s->params->most_trials > 0 ? s->params->most_trials : G_MAXUINT, n_failed = 0;
+  g_auto (Group) group = { 0 };
+  guint n_failed = 0;
 
   while (n_failed < MOST_FAILED)
     {
-      g_autofree DynoHalvingTrial *trials = copy_halving (s);
-      DynoHalvingStep step;
-      DynoSettings settings;
-      guint number = r->trials->len;
+      guint n_before = s->result->runs->len;
 
-      step = dyno_halving_next (trials, r->trials->len, r->n_rungs);
-      if ((step.trial < 0 && r->trials->len >= most)
-          || !has_time (s, r->rungs[step.rung] - (step.rung > 0 ? r->rungs[step.rung - 1] : 0), 1,
-                        get_final_seconds (s)))
+      if (!fill_group (s, &group, error))
+        return FALSE;
+      if (group.n == 0)
         return TRUE;
-      if (step.trial >= 0)
+      if (!train_group (s, &group, error))
+        return FALSE;
+      for (guint i = n_before; i < s->result->runs->len; i++)
         {
-          number = (guint) step.trial;
-          settings = get_trial (s, number)->settings;
+          const DynoAccuracyRun *run = s->result->runs->pdata[i];
+
+          n_failed = run->outcome == DYNO_TRIAL_FAILED ? n_failed + 1 : 0;
         }
-      else if (!propose (s, &settings, error))
-        return FALSE;
-      if (!train_rung (s, number, &settings, error))
-        return FALSE;
-      n_failed = get_trial (s, number)->outcome == DYNO_TRIAL_FAILED ? n_failed + 1 : 0;
     }
   return TRUE;
 }
@@ -538,11 +708,13 @@ run_final (Search *s, GError **error)
   DynoAccuracyResult *r = s->result;
   guint64 all = r->rungs[r->n_rungs - 1];
   guint n_most = DYNO_ACCURACY_CONTENDERS;
+  g_auto (Group) group = { 0 };
 
   /* One contender on enough seeds is worth more than two on too few. */
   choose_contenders (s, n_most);
   fill_final (s);
-  while (n_most > 1 && count_missing (s) > 0 && !has_time (s, all, count_missing (s), 0))
+  while (n_most > 1 && count_missing (s) > 0
+         && !has_time (s, all, count_missing (s), get_at_once (s), 0))
     {
       choose_contenders (s, --n_most);
       fill_final (s);
@@ -551,7 +723,7 @@ run_final (Search *s, GError **error)
     {
       guint trials[DYNO_ACCURACY_CONTENDERS + 1], n = list_round (s, index, trials);
 
-      if (n > 0 && !has_time (s, all, n, 0))
+      if (n > 0 && !has_time (s, all, n, get_at_once (s), 0))
         return TRUE;
       for (guint i = 0; i < n; i++)
         {
@@ -563,7 +735,10 @@ run_final (Search *s, GError **error)
                                     .epochs = all,
                                     .value = (double) NAN,
                                     .settings = get_trial (s, trials[i])->settings };
-          if (!train (s, run, error))
+          group.runs[group.n++] = run;
+          if (group.n < get_at_once (s) && i + 1 < n)
+            continue;
+          if (!train_group (s, &group, error))
             return FALSE;
           fill_final (s);
         }
@@ -603,6 +778,7 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
                .cancellable = cancellable,
                .result = result,
                .tpe = dyno_param_space_get_tpe (space),
+               .most_at_once = CLAMP (runner->most_at_once, 1, DYNO_ACCURACY_MOST_AT_ONCE),
                .begin = runner->get_time (runner->data) };
   g_autoptr (GError) problem = NULL;
 
@@ -610,6 +786,7 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
   result->metric = *metric;
   result->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
   result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
+  result->running = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   result->n_rungs = dyno_halving_list_rungs ((guint64) space->own.epochs, result->rungs);
   s.known_first = find_known_first (&s);
   take_known (&s);

@@ -13,10 +13,16 @@
  * which the search has not used, and are compared in pairs with equal seeds (paired.h): only this
  * comparison is a proof.
  *
+ * Several runs of one rung are trained at the same time where that makes more of them in a time
+ * (accuracypace.h): runs of small networks leave a device idle, and most of a short run is its
+ * start.  A trial that is trained counts as bad until it has ended, so that the next proposal goes
+ * elsewhere.
+ *
  * The search has no clock and no device of its own: a table of functions trains and returns the
  * time.  Its decisions follow from the measured values only, so that a resumed search decides as an
- * uninterrupted one would have. */
+ * uninterrupted one would have, unless it was interrupted in the midst of several runs at once. */
 #pragma once
+#include "accuracypace.h"
 #include "halving.h"
 #include "importance.h"
 #include "paired.h"
@@ -36,8 +42,10 @@ typedef struct {
   guint64 seed;
   guint64 from_epochs, epochs; /* epochs trained before the run, and after it */
   DynoTrialOutcome outcome;
+  gboolean has_ended;    /* outcome and the members below are filled */
+  guint at_once;         /* number of runs that were trained at the same time, this one included */
   double value;          /* best of the metric in validation up to here; NaN unless OK */
-  double seconds;        /* duration of this run */
+  double seconds;        /* duration of this run, or of all that were trained with it */
   double train_seconds;  /* part of it spent in epochs; the rest went to opening and compiling */
   char *text;            /* the reason of a failure, or NULL */
   DynoSettings settings; /* their seed is that of the search */
@@ -48,12 +56,14 @@ void dyno_accuracy_run_free (DynoAccuracyRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyRun, dyno_accuracy_run_free)
 
 typedef struct {
-  /* Trains run->settings with run->seed from from_epochs to epochs, and fills outcome, value, text
-   * and train_seconds.  FALSE: the search ends; CANCELLED is not a failure. */
-  gboolean (*train) (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable,
-                     GError **error);
+  /* Trains n runs at the same time, most_at_once at most: run->settings with run->seed from
+   * from_epochs to epochs, and fills outcome, value, text, train_seconds and has_ended.  FALSE: the
+   * search ends; CANCELLED is not a failure.  Runs that had ended before are kept in any case. */
+  gboolean (*train) (DynoAccuracyRun *const *runs, guint n, gpointer data,
+                     GCancellable *cancellable, GError **error);
   double (*get_time) (gpointer data); /* seconds since any fixed moment */
   gpointer data;
+  guint most_at_once; /* DYNO_ACCURACY_MOST_AT_ONCE at most; 0: 1 */
 } DynoAccuracyRunner;
 
 typedef struct {
@@ -90,6 +100,7 @@ typedef struct {
       rungs[DYNO_HALVING_MOST_RUNGS]; /* epochs; fewer once the job's own settings are trained */
   GArray *trials;                     /* DynoAccuracyTrial */
   GPtrArray *runs;                    /* DynoAccuracyRun, in order */
+  GPtrArray *running;                 /* DynoAccuracyRun, copied: those that are trained now */
   guint n_known;                      /* number of first runs, from an earlier search */
   gboolean known_proven;              /* the known runs are a proof by themselves */
   guint n_contenders;                 /* in the final, besides the job's own settings */
@@ -123,7 +134,8 @@ char *dyno_accuracy_format (const DynoMetricInfo *metric, double value);
 /* "1.80 points" for a fraction, "0.02" for other metrics.  g_free. */
 char *dyno_accuracy_format_difference (const DynoMetricInfo *metric, double difference);
 
-/* Callbacks before and after each run; either may be NULL. */
+/* Callbacks before and after each run, in the thread of the search; either may be NULL.  Runs that
+ * are trained at the same time all begin before the first of them ends. */
 typedef struct {
   void (*begin) (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data);
   /* FALSE: the run could not be recorded, and the search ends with the error. */
@@ -137,6 +149,9 @@ typedef struct {
   double seconds;
   guint most_trials; /* including the job's own settings; 0: as many as there is time for */
   guint most_seeds;  /* of the final; 0: as many as time allows, up to DYNO_ACCURACY_MOST_SEEDS */
+  /* runs to train at the same time, as far as the runner can; 0: as many as it pays, by the time
+   * that they take, or 1 where a number of trials is asked for: no clock decides then */
+  guint at_once;
   const GPtrArray *known; /* DynoAccuracyRun of an earlier search that is resumed; or NULL */
 } DynoAccuracyParams;
 

@@ -31,15 +31,16 @@ typedef enum {
   EPOCHS,
   OUTCOME,
   VALUE,
+  AT_ONCE,
   SECONDS,
   TRAIN_SECONDS,
   TEXT,
   N_FACTS
 } Fact;
 /* No setting has one of these names. */
-static const char *const facts[N_FACTS] = { "trial",         "stage",   "run_seed", "from_epoch",
-                                            "to_epoch",      "outcome", "value",    "seconds",
-                                            "train_seconds", "text" };
+static const char *const facts[N_FACTS] = { "trial",    "stage",         "run_seed", "from_epoch",
+                                            "to_epoch", "outcome",       "value",    "at_once",
+                                            "seconds",  "train_seconds", "text" };
 static const char *const ends[] = { "metric", "data", "model", "device" };
 static const char *const stages[] = { "search", "final" };
 
@@ -93,6 +94,7 @@ dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run, GErr
   add_count (line, run->epochs);
   dyno_csv_add_cell (line, dyno_trial_outcome_name (run->outcome));
   dyno_csv_add_number (line, run->value);
+  add_count (line, run->at_once);
   dyno_csv_add_number (line, run->seconds);
   dyno_csv_add_number (line, run->train_seconds);
   dyno_csv_add_cell (line, run->text ? run->text : "");
@@ -157,9 +159,10 @@ read_number (const char *text, double *value)
 static gboolean
 read_facts (char *const *cells, DynoAccuracyRun *run)
 {
-  guint64 trial;
+  guint64 trial, at_once;
 
   if (!read_count (cells[TRIAL], MOST_TRIALS, &trial)
+      || !read_count (cells[AT_ONCE], DYNO_ACCURACY_MOST_AT_ONCE, &at_once) || at_once == 0
       || !read_count (cells[SEED], G_MAXINT64, &run->seed)
       || !read_count (cells[FROM], G_MAXINT64, &run->from_epochs)
       || !read_count (cells[EPOCHS], G_MAXINT64, &run->epochs)
@@ -168,6 +171,8 @@ read_facts (char *const *cells, DynoAccuracyRun *run)
       || !read_number (cells[TRAIN_SECONDS], &run->train_seconds))
     return FALSE;
   run->trial = (guint) trial;
+  run->at_once = (guint) at_once;
+  run->has_ended = TRUE;
   run->final = strcmp (cells[STAGE], stages[1]) == 0;
   run->text = *cells[TEXT] ? g_strdup (cells[TEXT]) : NULL;
   return (run->final || strcmp (cells[STAGE], stages[0]) == 0)

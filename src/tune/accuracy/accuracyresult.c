@@ -138,6 +138,7 @@ dyno_accuracy_result_copy (const DynoAccuracyResult *result)
 
   copy->trials = g_array_copy (result->trials);
   copy->runs = g_ptr_array_copy (result->runs, copy_run, NULL);
+  copy->running = g_ptr_array_copy (result->running, copy_run, NULL);
   copy->text = g_strdup (result->text);
   return copy;
 }
@@ -149,6 +150,7 @@ dyno_accuracy_result_free (DynoAccuracyResult *result)
     return;
   g_clear_pointer (&result->trials, g_array_unref);
   g_clear_pointer (&result->runs, g_ptr_array_unref);
+  g_clear_pointer (&result->running, g_ptr_array_unref);
   g_free (result->text);
   g_free (result);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A run is stopped after a number of epochs by max_steps, which depends on no clock. */
+/* A run is stopped after a number of epochs by max_steps, which depends on no clock.
+ *
+ * Threads: each run of a group has a thread, the first one that of the search; they take the runs
+ * of the group in turn, so that they may be fewer than the runs where a device cannot be opened. */
 #include "accuracyrunner.h"
 #include "base-error.h"
+#include "cores.h"
 #include "gpu-error.h"
 #include "intl.h"
 #include "planjob.h"
@@ -11,12 +15,35 @@
 #include <math.h>
 #include <string.h>
 
+/* Share of the device's memory that runs at the same time may take by their plans. */
+#define MEMORY_SHARE 0.8
+/* Cores for each of the runs at the same time: its thread, which prepares and writes, and its
+ * workers. */
+#define CORES_EACH 2
+
 struct _DynoAccuracyTrainer {
   DynoAccuracyRunnerParams params;
   char *folder;
-  DynoDevice *device;
+  guint n_devices, most_at_once;
+  DynoDevice *devices[DYNO_ACCURACY_MOST_AT_ONCE];
   guint64 n_train;
+  GMutex lock; /* of params.event */
 };
+
+/* Runs that are trained at the same time. */
+typedef struct {
+  DynoAccuracyTrainer *trainer;
+  DynoAccuracyRun *const *runs;
+  guint n;
+  GCancellable *cancellable;
+  int next, failed; /* atomic; failed: the search ends, and no further run is begun */
+  GError *error;    /* of the first run that failed so; under the trainer's lock */
+} Group;
+
+typedef struct {
+  Group *group;
+  DynoDevice *device;
+} Worker;
 
 char *
 dyno_accuracy_run_get_folder (const DynoAccuracyRun *run)
@@ -116,11 +143,18 @@ take_failure (DynoAccuracyRun *run, const GError *problem)
          && problem->domain != DYNO_BASE_ERROR;
 }
 
+static gboolean
+should_stop (Group *group)
+{
+  return g_cancellable_is_cancelled (group->cancellable) || g_atomic_int_get (&group->failed);
+}
+
 /* Takes events until the session ends; returns the error that it reported, or NULL. */
 static GError *
-follow (const DynoAccuracyTrainer *t, DynoSession *session, DynoEventQueue *events,
-        GCancellable *cancellable, DynoSessionState *state, double *train_seconds)
+follow (Group *group, DynoAccuracyRun *run, DynoSession *session, DynoEventQueue *events,
+        DynoSessionState *state)
 {
+  DynoAccuracyTrainer *t = group->trainer;
   GError *problem = NULL;
   gboolean done = FALSE, stopping = FALSE;
 
@@ -129,7 +163,7 @@ follow (const DynoAccuracyTrainer *t, DynoSession *session, DynoEventQueue *even
     {
       g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, G_USEC_PER_SEC / 20);
 
-      if (!stopping && g_cancellable_is_cancelled (cancellable))
+      if (!stopping && should_stop (group))
         {
           stopping = TRUE;
           dyno_session_stop (session, FALSE);
@@ -137,23 +171,29 @@ follow (const DynoAccuracyTrainer *t, DynoSession *session, DynoEventQueue *even
       if (!event)
         continue;
       if (t->params.event)
-        t->params.event (event, t->params.data);
+        {
+          g_mutex_lock (&t->lock);
+          t->params.event (event, run, t->params.data);
+          g_mutex_unlock (&t->lock);
+        }
       if (event->type == DYNO_EVENT_ERROR && !problem)
         problem = g_error_copy (event->error);
       done = event->type == DYNO_EVENT_DONE;
       if (done)
         {
           *state = event->done.state;
-          *train_seconds = event->done.seconds - event->done.begin_seconds;
+          run->train_seconds = event->done.seconds - event->done.begin_seconds;
         }
     }
   return problem;
 }
 
+/* FALSE with the error: the search ends; without one: the run was stopped beside another that
+ * failed. */
 static gboolean
-train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
+train_one (Group *group, DynoAccuracyRun *run, DynoDevice *device, GError **error)
 {
-  DynoAccuracyTrainer *t = data;
+  DynoAccuracyTrainer *t = group->trainer;
   g_autofree char *name = dyno_accuracy_run_get_folder (run),
                   *folder = g_build_filename (t->folder, name, NULL);
   g_autoptr (DynoJob) job = make_job (t, run, folder);
@@ -164,21 +204,25 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
   DynoSessionState state;
 
   dyno_session_set_dataset (session, t->params.dataset);
-  dyno_session_set_device (session, t->device);
+  dyno_session_set_device (session, device);
   if (t->params.writer)
     dyno_session_set_writer (session, t->params.writer);
   if (!t->params.no_history)
     recorder = dyno_run_recorder_new (NULL, session);
   dyno_session_start (session);
-  problem = follow (t, session, events, cancellable, &state, &run->train_seconds);
+  problem = follow (group, run, session, events, &state);
   dyno_session_join (session);
-  if (state == DYNO_SESSION_STOPPED && g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
+  if (state == DYNO_SESSION_STOPPED && should_stop (group))
+    {
+      g_cancellable_set_error_if_cancelled (group->cancellable, error);
+      return FALSE;
+    }
   if (problem && !take_failure (run, problem))
     {
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
     }
+  run->has_ended = TRUE;
   if (problem)
     return TRUE;
   run->outcome = DYNO_TRIAL_OK;
@@ -190,11 +234,107 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
   return TRUE;
 }
 
+/* Trains runs of the group until there is none left. */
+static gpointer
+work (gpointer data)
+{
+  Worker *worker = data;
+  Group *group = worker->group;
+
+  while (!g_atomic_int_get (&group->failed))
+    {
+      guint i = (guint) g_atomic_int_add (&group->next, 1);
+      GError *problem = NULL;
+
+      if (i >= group->n || train_one (group, group->runs[i], worker->device, &problem))
+        {
+          if (i >= group->n)
+            break;
+          continue;
+        }
+      g_mutex_lock (&group->trainer->lock);
+      if (group->error)
+        g_clear_error (&problem);
+      else
+        group->error = problem;
+      g_mutex_unlock (&group->trainer->lock);
+      g_atomic_int_set (&group->failed, TRUE);
+    }
+  return NULL;
+}
+
+/* Opens a device for each of n runs; the runs share those that could be opened. */
+static guint
+open_devices (DynoAccuracyTrainer *t, guint n)
+{
+  DynoDeviceParams params = { .index = t->params.job->device };
+
+  while (t->n_devices < n)
+    {
+      g_autoptr (GError) problem = NULL;
+
+      t->devices[t->n_devices] = dyno_device_open (&params, &problem);
+      if (!t->devices[t->n_devices])
+        {
+          g_info ("Runs share a device: %s", problem->message);
+          break;
+        }
+      t->n_devices++;
+    }
+  return MIN (n, t->n_devices);
+}
+
+static gboolean
+train (DynoAccuracyRun *const *runs, guint n, gpointer data, GCancellable *cancellable,
+       GError **error)
+{
+  DynoAccuracyTrainer *t = data;
+  Group group = { .trainer = t, .runs = runs, .n = n, .cancellable = cancellable };
+  guint n_workers = open_devices (t, MIN (n, t->most_at_once));
+  Worker workers[DYNO_ACCURACY_MOST_AT_ONCE];
+  GThread *threads[DYNO_ACCURACY_MOST_AT_ONCE] = { NULL };
+
+  for (guint i = 0; i < n_workers; i++)
+    workers[i] = (Worker){ &group, t->devices[i] };
+  for (guint i = 1; i < n_workers; i++)
+    threads[i] = g_thread_try_new ("dyno-trial", work, &workers[i], NULL);
+  work (&workers[0]);
+  for (guint i = 1; i < n_workers; i++)
+    if (threads[i])
+      g_thread_join (threads[i]);
+  if (group.error)
+    g_propagate_error (error, group.error);
+  return !group.failed;
+}
+
 static double
 get_time (gpointer data)
 {
   (void) data;
   return (double) g_get_monotonic_time () / G_USEC_PER_SEC;
+}
+
+/* The number of runs that fit the device's memory beside each other, by the plan of the job's own
+ * settings, and that have cores enough. */
+static guint
+find_most_at_once (const DynoAccuracyTrainer *t)
+{
+  const DynoDeviceInfo *device = dyno_device_get_info (t->devices[0]);
+  const DynoJob *job = t->params.job;
+  guint most = MIN (t->params.at_once, DYNO_ACCURACY_MOST_AT_ONCE);
+  DynoJobPlan plan;
+
+  /* A CPU that is the device has no time to spare. */
+  if (most == 0)
+    most = device->type == DYNO_DEVICE_TYPE_SOFTWARE
+               ? 1
+               : CLAMP (dyno_cores_count () / CORES_EACH, 1, DYNO_ACCURACY_MOST_AT_ONCE);
+  if (most == 1
+      || !dyno_job_plan (job, dyno_dataset_get_info (t->params.dataset), device, &plan, NULL)
+      || plan.plan.total_bytes == 0)
+    return 1;
+  return (guint) CLAMP (MEMORY_SHARE * (double) plan.limit_bytes / (double) plan.plan.total_bytes,
+                        1, most);
 }
 
 DynoAccuracyTrainer *
@@ -206,12 +346,15 @@ dyno_accuracy_trainer_new (const DynoAccuracyRunnerParams *params, GError **erro
 
   t->params = *params;
   t->folder = g_strdup (params->folder);
-  t->device =
+  g_mutex_init (&t->lock);
+  t->devices[0] =
       params->device ? dyno_device_ref (params->device) : dyno_device_open (&device_params, error);
-  if (!t->device)
+  if (!t->devices[0])
     return NULL;
+  t->n_devices = 1;
   dyno_job_count_parts (params->job, dyno_dataset_get_info (params->dataset), &counts);
   t->n_train = counts.n_train;
+  t->most_at_once = find_most_at_once (t);
   return g_steal_pointer (&t);
 }
 
@@ -220,7 +363,9 @@ dyno_accuracy_trainer_free (DynoAccuracyTrainer *trainer)
 {
   if (!trainer)
     return;
-  g_clear_pointer (&trainer->device, dyno_device_unref);
+  for (guint i = 0; i < trainer->n_devices; i++)
+    dyno_device_unref (trainer->devices[i]);
+  g_mutex_clear (&trainer->lock);
   g_free (trainer->folder);
   g_free (trainer);
 }
@@ -228,7 +373,7 @@ dyno_accuracy_trainer_free (DynoAccuracyTrainer *trainer)
 DynoAccuracyRunner
 dyno_accuracy_trainer_get_runner (DynoAccuracyTrainer *trainer)
 {
-  return (DynoAccuracyRunner){ train, get_time, trainer };
+  return (DynoAccuracyRunner){ train, get_time, trainer, trainer->most_at_once };
 }
 
 /* --- before a search -------------------------------------------------------------------------- */

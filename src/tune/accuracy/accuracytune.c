@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread runs the search and copies the result for each event that carries one. */
+/* The thread runs the search and copies the result for each event that carries one.  The events of
+ * runs come from their threads while that of the search waits for them. */
 #include "accuracytune.h"
 #include "cores.h"
 #include "intl.h"
@@ -21,14 +22,13 @@ struct _DynoAccuracyTune {
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
-  /* used only by the search's thread; space: constant after the first event of a run */
+  /* used by one thread at a time; space: constant after the first event of a run */
   DynoParamSpace space;
   DynoMetricInfo metric;
   DynoMetricTable table;
   DynoAccuracyFile *file;
-  GHashTable *warned; /* texts that were emitted: each trial may give the same warning */
-  const DynoAccuracyRun *run;
-  const char *preparing;
+  GHashTable *warned;    /* texts that were emitted: each trial may give the same warning */
+  GHashTable *preparing; /* number of a trial + 1 -> what its run prepares, interned */
 };
 
 void
@@ -55,7 +55,8 @@ dyno_accuracy_tune_new (const DynoAccuracyTuneParams *params)
   tune->folder = g_strdup (params->folder);
   tune->params = (DynoAccuracyParams){ .seconds = params->minutes * 60,
                                        .most_trials = params->most_trials,
-                                       .most_seeds = params->most_seeds };
+                                       .most_seeds = params->most_seeds,
+                                       .at_once = params->at_once };
   tune->resume = params->resume;
   tune->write_best = params->write_best;
   tune->writer = params->writer;
@@ -65,6 +66,7 @@ dyno_accuracy_tune_new (const DynoAccuracyTuneParams *params)
   tune->cancellable = g_cancellable_new ();
   tune->events = dyno_ring_new (4096, (GDestroyNotify) dyno_accuracy_event_free);
   tune->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  tune->preparing = g_hash_table_new (NULL, NULL);
   return tune;
 }
 
@@ -99,16 +101,18 @@ emit_passing (DynoAccuracyTune *tune, DynoAccuracyEvent *event)
 }
 
 static void
-take_progress (DynoAccuracyTune *tune, const DynoEvent *event)
+take_progress (DynoAccuracyTune *tune, const DynoEvent *event, const DynoAccuracyRun *run)
 {
   gboolean prepares = event->type == DYNO_EVENT_PROGRESS;
+  gpointer key = GUINT_TO_POINTER (run->trial + 1);
   DynoAccuracyEvent *out;
 
-  if (!prepares && !tune->preparing)
+  if (!prepares && !g_hash_table_remove (tune->preparing, key))
     return;
-  tune->preparing = prepares ? g_intern_string (event->progress.what) : NULL;
-  out = make_event (DYNO_ACCURACY_EVENT_PROGRESS, tune->run, NULL);
-  out->preparing = tune->preparing;
+  out = make_event (DYNO_ACCURACY_EVENT_PROGRESS, run, NULL);
+  out->preparing = prepares ? g_intern_string (event->progress.what) : NULL;
+  if (prepares)
+    g_hash_table_insert (tune->preparing, key, (gpointer) out->preparing);
   if (prepares)
     {
       out->n_prepared = event->progress.done;
@@ -118,9 +122,9 @@ take_progress (DynoAccuracyTune *tune, const DynoEvent *event)
 }
 
 static void
-take_epoch (DynoAccuracyTune *tune, const DynoEvent *event)
+take_epoch (DynoAccuracyTune *tune, const DynoEvent *event, const DynoAccuracyRun *run)
 {
-  DynoAccuracyEvent *out = make_event (DYNO_ACCURACY_EVENT_EPOCH, tune->run, NULL);
+  DynoAccuracyEvent *out = make_event (DYNO_ACCURACY_EVENT_EPOCH, run, NULL);
   int index = dyno_metric_table_find_best (&tune->table, tune->metric.name);
 
   out->epoch = event->epoch.epoch;
@@ -131,9 +135,9 @@ take_epoch (DynoAccuracyTune *tune, const DynoEvent *event)
   emit_passing (tune, out);
 }
 
-/* Receives each event of the trainer's sessions, on the search's thread. */
+/* Receives the events of the trainer's sessions, one at a time, while the search's thread waits. */
 static void
-on_event (const DynoEvent *event, gpointer data)
+on_event (const DynoEvent *event, const DynoAccuracyRun *run, gpointer data)
 {
   DynoAccuracyTune *tune = data;
   DynoAccuracyEvent *out;
@@ -145,15 +149,15 @@ on_event (const DynoEvent *event, gpointer data)
       break;
     case DYNO_EVENT_PROGRESS:
     case DYNO_EVENT_STEP:
-      take_progress (tune, event);
+      take_progress (tune, event, run);
       break;
     case DYNO_EVENT_EPOCH:
-      take_epoch (tune, event);
+      take_epoch (tune, event, run);
       break;
     case DYNO_EVENT_WARNING:
       if (!g_hash_table_add (tune->warned, g_strdup (event->text)))
         break;
-      out = make_event (DYNO_ACCURACY_EVENT_WARNING, tune->run, NULL);
+      out = make_event (DYNO_ACCURACY_EVENT_WARNING, run, NULL);
       out->text = g_strdup (event->text);
       emit (tune, out);
       break;
@@ -167,8 +171,7 @@ on_begin (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer
 {
   DynoAccuracyTune *tune = data;
 
-  tune->run = run;
-  tune->preparing = NULL;
+  g_hash_table_remove (tune->preparing, GUINT_TO_POINTER (run->trial + 1));
   emit (tune, make_event (DYNO_ACCURACY_EVENT_BEGIN, run, result));
 }
 
@@ -177,7 +180,6 @@ on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer d
 {
   DynoAccuracyTune *tune = data;
 
-  tune->run = NULL;
   if (!dyno_accuracy_file_add (tune->file, run, error))
     return FALSE;
   emit (tune, make_event (DYNO_ACCURACY_EVENT_END, run, result));
@@ -205,6 +207,7 @@ open_trainer (DynoAccuracyTune *tune, DynoAccuracyTrainer **trainer, GError **er
                                             .folder = tune->folder,
                                             .metric = tune->metric,
                                             .writer = tune->writer,
+                                            .at_once = tune->params.at_once,
                                             .event = on_event,
                                             .data = tune };
 
@@ -305,6 +308,7 @@ dyno_accuracy_tune_free (DynoAccuracyTune *tune)
   dyno_ring_free (tune->events);
   dyno_dataset_unref (tune->dataset);
   g_hash_table_unref (tune->warned);
+  g_hash_table_unref (tune->preparing);
   g_object_unref (tune->cancellable);
   dyno_job_unref (tune->job);
   g_free (tune->metric_name);

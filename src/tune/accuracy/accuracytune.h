@@ -43,6 +43,7 @@ typedef struct {
   const char *folder;            /* folder of the search, which exists */
   double minutes;                /* for the whole search, above 0 */
   guint most_trials, most_seeds; /* 0: as many as there is time for */
+  guint at_once;                 /* as in DynoAccuracyParams */
   gboolean resume;               /* the search resumes from folder/accuracy.csv */
   /* Writes the choice into the folder when the search has ended, stopped or not; or NULL. */
   gboolean (*write_best) (const char *folder, const DynoJob *job, const char *device,

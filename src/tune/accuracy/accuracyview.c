@@ -26,27 +26,37 @@ is_finalist (const DynoAccuracyResult *r, guint trial)
 static gboolean
 has_final (const DynoAccuracyResult *r)
 {
-  for (guint i = 0; i < r->runs->len; i++)
-    if (((const DynoAccuracyRun *) r->runs->pdata[i])->final)
+  const GPtrArray *const lists[] = { r->runs, r->running };
+
+  for (guint k = 0; k < G_N_ELEMENTS (lists); k++)
+    for (guint i = 0; i < lists[k]->len; i++)
+      if (((const DynoAccuracyRun *) lists[k]->pdata[i])->final)
+        return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_running (const DynoAccuracyResult *r, guint trial)
+{
+  for (guint i = 0; i < r->running->len; i++)
+    if (((const DynoAccuracyRun *) r->running->pdata[i])->trial == trial)
       return TRUE;
   return FALSE;
 }
 
 static DynoAccuracyState
-find_state (const DynoAccuracyResult *r, const DynoHalvingTrial *trials, guint i,
-            const DynoAccuracyRun *run)
+find_state (const DynoAccuracyResult *r, const DynoHalvingTrial *trials, guint i)
 {
   const DynoAccuracyTrial *trial = &g_array_index (r->trials, DynoAccuracyTrial, i);
-  gboolean final = has_final (r) || (run && run->final);
 
-  if (run && run->trial == i)
+  if (is_running (r, i))
     return DYNO_ACCURACY_STATE_RUNNING;
   if (trial->halving.failed)
     return trial->outcome == DYNO_TRIAL_DIVERGED ? DYNO_ACCURACY_STATE_DIVERGED
                                                  : DYNO_ACCURACY_STATE_FAILED;
   if (r->text && r->best == i)
     return DYNO_ACCURACY_STATE_CHOSEN;
-  if (final && is_finalist (r, i))
+  if (has_final (r) && is_finalist (r, i))
     return DYNO_ACCURACY_STATE_FINALIST;
   if (trial->halving.n_done == r->n_rungs)
     return DYNO_ACCURACY_STATE_WHOLE;
@@ -112,7 +122,7 @@ fill_goodness (const DynoAccuracyResult *r, GArray *rows)
 }
 
 GArray *
-dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun *run)
+dyno_accuracy_list_rows (const DynoAccuracyResult *result)
 {
   GArray *rows = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyRow));
   guint n = result->trials->len;
@@ -127,19 +137,21 @@ dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun
       DynoAccuracyRow row = { .trial = i,
                               .epochs = done > 0 ? result->rungs[done - 1] : 0,
                               .value = done > 0 ? trial->values[done - 1] : (double) NAN,
-                              .state = find_state (result, trials, i, run),
+                              .state = find_state (result, trials, i),
                               .settings = &trial->settings };
 
       g_array_append_val (rows, row);
     }
-  if (run && run->trial == n)
+  for (guint i = 0; i < result->running->len; i++)
     {
-      DynoAccuracyRow row = { .trial = n,
+      const DynoAccuracyRun *run = result->running->pdata[i];
+      DynoAccuracyRow row = { .trial = run->trial,
                               .value = (double) NAN,
                               .state = DYNO_ACCURACY_STATE_RUNNING,
                               .settings = &run->settings };
 
-      g_array_append_val (rows, row);
+      if (run->trial >= n)
+        g_array_append_val (rows, row);
     }
   fill_goodness (result, rows);
   return rows;

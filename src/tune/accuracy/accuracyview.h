@@ -29,9 +29,9 @@ typedef struct {
   const DynoSettings *settings; /* owned by the result or the run */
 } DynoAccuracyRow;
 
-/* The rows (DynoAccuracyRow) in the order of the trials.  run: the run in progress, or NULL.  The
- * rows are valid as long as result and run. */
-GArray *dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun *run);
+/* The rows (DynoAccuracyRow) in the order of the trials, those of new trials that are trained now
+ * last.  The rows are valid as long as the result. */
+GArray *dyno_accuracy_list_rows (const DynoAccuracyResult *result);
 
 /* The rank of a row (DynoAccuracyRow) by its value: 0 for the best.  Equal rows have ranks in their
  * order, and rows without a value come last: each rank has exactly one row. */

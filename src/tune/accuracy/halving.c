@@ -57,9 +57,25 @@ dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, guint rung,
   return count_better (trials, n, rung, trial) < n_here / DYNO_HALVING_ETA;
 }
 
-/* The trial to be promoted from the rung; -1: none. */
-static int
-find_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
+static gboolean
+is_promoted (const DynoHalvingTrial *trials, guint n, guint rung, guint trial)
+{
+  return !trials[trial].busy && trials[trial].n_done == rung
+         && dyno_halving_is_best_third (trials, n, rung - 1, trial);
+}
+
+guint
+dyno_halving_count_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
+{
+  guint n_promoted = 0;
+
+  for (guint i = 0; i < n; i++)
+    n_promoted += is_promoted (trials, n, rung, i);
+  return n_promoted;
+}
+
+int
+dyno_halving_find_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
 {
   guint best_rank = G_MAXUINT;
   int best = -1;
@@ -68,9 +84,9 @@ find_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
     {
       guint rank;
 
-      if (trials[i].n_done != rung + 1 || !dyno_halving_is_best_third (trials, n, rung, i))
+      if (!is_promoted (trials, n, rung, i))
         continue;
-      rank = count_better (trials, n, rung, i);
+      rank = count_better (trials, n, rung - 1, i);
       if (rank < best_rank)
         {
           best_rank = rank;
@@ -78,17 +94,4 @@ find_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
         }
     }
   return best;
-}
-
-DynoHalvingStep
-dyno_halving_next (const DynoHalvingTrial *trials, guint n, guint n_rungs)
-{
-  for (guint rung = n_rungs > 0 ? n_rungs - 1 : 0; rung > 0; rung--)
-    {
-      int trial = find_promoted (trials, n, rung - 1);
-
-      if (trial >= 0)
-        return (DynoHalvingStep){ trial, rung };
-    }
-  return (DynoHalvingStep){ -1, 0 };
 }

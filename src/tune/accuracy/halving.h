@@ -20,21 +20,19 @@ guint dyno_halving_list_rungs (guint64 n_epochs, guint64 *epochs);
 typedef struct {
   guint n_done;    /* finished rungs, including the one in which the trial failed */
   gboolean failed; /* in its last rung: it is never promoted, and ranks last there */
+  gboolean busy;   /* it is being trained for its next rung: it is not promoted once more */
   double losses[DYNO_HALVING_MOST_RUNGS]; /* of finished rungs; less is better; NaN ranks last */
 } DynoHalvingTrial;
-
-typedef struct {
-  int trial;  /* index of the promoted trial; -1: a new trial begins */
-  guint rung; /* the rung that is trained next; 0 for a new trial */
-} DynoHalvingStep;
 
 /* TRUE: the trial has finished the rung without failing, and is among the best third of the trials
  * that finished it; of equal losses the earlier trial ranks first. */
 gboolean dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, guint rung,
                                      guint trial);
 
-/* Finds, from the highest rung down, the best trial that is among the best third of its rung and
- * has not been promoted; of equal losses the earliest. */
-DynoHalvingStep dyno_halving_next (const DynoHalvingTrial *trials, guint n, guint n_rungs);
+/* The number of trials that would be promoted to this rung, 1 or above: they are among the best
+ * third of the rung below, and have not been promoted. */
+guint dyno_halving_count_promoted (const DynoHalvingTrial *trials, guint n, guint rung);
+/* The best of them, of equal losses the earliest; -1: there is none. */
+int dyno_halving_find_promoted (const DynoHalvingTrial *trials, guint n, guint rung);
 
 G_END_DECLS
