@@ -659,6 +659,17 @@ count_at_once (const DynoAccuracyResult *r, guint at_once)
   return n;
 }
 
+/* The number of trials that were trained through all rungs. */
+static guint
+count_whole (const DynoAccuracyResult *r)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    n += g_array_index (r->trials, DynoAccuracyTrial, i).halving.n_done == r->n_rungs;
+  return n;
+}
+
 /* Four at once are as fast as one: eight are tried twice and are no gain. */
 static void
 test_several_at_once_where_it_pays (void)
@@ -678,6 +689,8 @@ test_several_at_once_where_it_pays (void)
   g_assert_cmpuint (count_at_once (r, 2), ==, 2 * 2);
   g_assert_cmpuint (count_at_once (r, 8), ==, 2 * 8);
   g_assert_cmpuint (count_at_once (r, 4), >, r->runs->len / 2);
+  /* The best third is promoted, and of these the best third to the last rung. */
+  g_assert_cmpuint (count_whole (r) + 1, >=, r->trials->len / 9);
   g_assert_cmpfloat (w.clock, <=, params.seconds);
   g_assert_cmpuint (r->running->len, ==, 0);
 }
