@@ -18,10 +18,17 @@ settle (DynoAccuracyPace *pace, guint most, const double *slowdown)
   return n;
 }
 
+/* Runs alone that take 2 s and 1 s for each epoch, so 5 s for three. */
+static void
+add_alone (DynoAccuracyPace *pace, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    dyno_accuracy_pace_add_run (pace, 10, 12, 10);
+}
+
 static void
 test_levels_rise_as_long_as_they_pay (void)
 {
-  /* One alone takes 2 s and 1 s for each epoch, so 5 s for three. */
   static const double free_until_8[9] = { [2] = 1, [4] = 1, [8] = 1 },
                       free_until_4[9] = { [2] = 1, [4] = 1, [8] = 2 },
                       halves[9] = { [2] = 1.5, [4] = 3, [8] = 6 },
@@ -39,7 +46,9 @@ test_levels_rise_as_long_as_they_pay (void)
     {
       DynoAccuracyPace pace = { 0 };
 
-      dyno_accuracy_pace_add_run (&pace, 10, 12, 10);
+      add_alone (&pace, 7);
+      g_assert_cmpuint (dyno_accuracy_pace_choose (&pace, cases[i].most), ==, 1);
+      add_alone (&pace, 1);
       g_assert_cmpuint (settle (&pace, cases[i].most, cases[i].slowdown), ==, cases[i].n);
     }
 }
@@ -50,7 +59,7 @@ test_the_fastest_group_counts (void)
 {
   DynoAccuracyPace pace = { 0 };
 
-  dyno_accuracy_pace_add_run (&pace, 10, 12, 10);
+  add_alone (&pace, 8);
   g_assert_cmpuint (dyno_accuracy_pace_choose (&pace, 2), ==, 2);
   dyno_accuracy_pace_add_group (&pace, 2, 3, 30);
   g_assert_cmpuint (dyno_accuracy_pace_choose (&pace, 2), ==, 2);
@@ -69,6 +78,9 @@ test_expected_times (void)
   dyno_accuracy_pace_add_run (&pace, 4, 30, 4); /* it compiles */
   dyno_accuracy_pace_add_run (&pace, 6, 8, 6);
   g_assert_cmpfloat (dyno_accuracy_pace_get_epoch (&pace), ==, 1);
+  dyno_accuracy_pace_add_run (&pace, 6, 12, 6);
+  g_assert_cmpfloat (pace.start_seconds, ==, 4);
+  dyno_accuracy_pace_add_run (&pace, 6, 6, 6);
   g_assert_cmpfloat_with_epsilon (dyno_accuracy_pace_expect (&pace, 10, 1, 1), 13, 1e-9);
   g_assert_cmpfloat_with_epsilon (dyno_accuracy_pace_expect (&pace, 10, 3, 1), 39, 1e-9);
   /* Not measured: as one after the other. */

@@ -7,6 +7,9 @@
 #define PAYS 1.15
 /* groups of each level that are measured: the first one may compile kernels */
 #define GROUPS 2
+/* Runs alone before several are tried: the first rungs of the job's own settings, which are compiled
+ * already, take less time than new trials. */
+#define ALONE 8
 
 void
 dyno_accuracy_pace_add_run (DynoAccuracyPace *pace, guint64 epochs, double seconds,
@@ -16,7 +19,9 @@ dyno_accuracy_pace_add_run (DynoAccuracyPace *pace, guint64 epochs, double secon
 
   if (!(seconds > 0) || !(train_seconds >= 0) || epochs == 0)
     return;
-  pace->start_seconds = seconds - in_epochs;
+  pace->start_seconds = pace->n_alone < 2 ? seconds - in_epochs
+                                          : (pace->start_seconds + seconds - in_epochs) / 2;
+  pace->n_alone++;
   pace->seconds += in_epochs;
   pace->epochs += epochs;
 }
@@ -79,6 +84,8 @@ dyno_accuracy_pace_choose (const DynoAccuracyPace *pace, guint most)
 {
   guint n = 1;
 
+  if (pace->n_alone < ALONE)
+    return 1;
   for (guint level = 1; level < DYNO_ACCURACY_PACE_LEVELS && 2 * n <= most; level++)
     {
       if (pace->n_groups[level] < GROUPS)

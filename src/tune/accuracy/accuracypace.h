@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 #define DYNO_ACCURACY_MOST_AT_ONCE 8
 
 typedef struct {
-  double start_seconds; /* of the last run alone: the first one compiles */
+  guint n_alone;
+  double start_seconds; /* of runs alone, later ones count more; without the first, which compiles */
   double seconds;       /* sum of the times of runs alone, without their starts */
   guint64 epochs;       /* sum over the same runs */
   /* by level; slowdown: the least of its groups, 0 where there is none */
@@ -39,7 +40,7 @@ double dyno_accuracy_pace_expect (const DynoAccuracyPace *pace, guint64 epochs, 
                                   guint at_once);
 
 /* The number of runs to train at once, at most `most`: the next level that is to be measured, or
- * the best one. */
+ * the best one; 1 before enough runs alone were measured. */
 guint dyno_accuracy_pace_choose (const DynoAccuracyPace *pace, guint most);
 
 G_END_DECLS
