@@ -174,6 +174,7 @@ __dynoctl_option tune -l for -x -a 'speed accuracy loss' -d 'The goal of the sea
 __dynoctl_option tune -l trials -x -d 'With --for, trials at most'
 __dynoctl_option tune -l seeds -x -d 'With --for, seeds of the final comparison'
 __dynoctl_option tune -l at-once -x -d 'With --for, trials at the same time'
+__dynoctl_option tune -l over -x -d 'With --for, a setting to search' -a '(__dynoctl_settings)'
 __dynoctl_option tune -l minutes -x -d 'How long to search in all'
 __dynoctl_option lr -l minutes -x -d 'How long to test at most'
 __dynoctl_option lr -l from -x -d 'Learning rate of the first step'

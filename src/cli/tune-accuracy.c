@@ -366,6 +366,7 @@ dyno_tune_accuracy (const DynoTuneAccuracy *tune)
   g_autoptr (GHashTable) warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   const DynoDatasetInfo *info = dyno_dataset_get_info (tune->cli_job->dataset);
   g_autofree char *folder = NULL, *path = NULL;
+  const char *const *over = tune->record ? (const char *const *) tune->record->over : tune->over;
   Search search = { .tune = tune, .warned = warned };
   g_autoptr (GError) error = NULL;
   int code;
@@ -375,16 +376,18 @@ dyno_tune_accuracy (const DynoTuneAccuracy *tune)
           && !dyno_accuracy_record_check (tune->record, tune->cli_job->job, tune->metric,
                                           tune->resume, &error)))
     return dyno_cli_fail (g_steal_pointer (&error), tune->options->json);
+  dyno_param_space_init (&search.space, tune->cli_job->job, info);
+  if (over && !dyno_param_space_choose (&search.space, tune->cli_job->job, info, over, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), tune->options->json);
   code = find_folder (tune, &folder);
   if (code != DYNO_EXIT_OK)
     return code;
   search.folder = folder;
   path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL);
   search.file = dyno_accuracy_file_new (path, tune->cli_job->job, search.metric.name,
-                                        tune->cli_job->device.name, tune->record != NULL);
+                                        tune->cli_job->device.name, over, tune->record != NULL);
   if (!tune->quiet)
     dyno_cli_job_print_preset (tune->command, tune->cli_job);
-  dyno_param_space_init (&search.space, tune->cli_job->job, info);
   dyno_progress_init (&search.progress, NULL, tune->quiet || tune->options->json);
   code = run (&search);
   dyno_accuracy_file_free (search.file);

@@ -18,6 +18,7 @@ typedef struct {
   double minutes;
   guint n_trials, n_seeds; /* 0: as many as there is time for */
   guint at_once;           /* trials at the same time; 0: as many as it pays */
+  const char *const *over; /* what is searched, as in dyno_param_space_choose; NULL: the usual */
   gboolean force, quiet;
 } DynoTuneAccuracy;
 

@@ -402,6 +402,7 @@ dyno_verb_tune (int argc, char **argv)
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
   g_autofree char *out = NULL, *resume = NULL, *goal_text = NULL, *purpose = NULL;
+  g_auto (GStrv) over = NULL;
   g_autoptr (DynoAccuracyRecord) record = NULL;
   gint64 ranks = 1, hosts = 1, trials = DYNO_OPTION_UNSET, seeds = DYNO_OPTION_UNSET,
          at_once = DYNO_OPTION_UNSET;
@@ -423,6 +424,10 @@ dyno_verb_tune (int argc, char **argv)
     { "seeds", 0, 0, G_OPTION_ARG_INT64, &seeds,
       "With --for METRIC: seeds of the final comparison (default: as many as fit, at most 10)",
       "N" },
+    { "over", 0, 0, G_OPTION_ARG_STRING_ARRAY, &over,
+      "With --for METRIC: a setting to search, instead of the usual ones, over its usual values, "
+      "KEY=LOW..HIGH or KEY=VALUE|VALUE; once for each",
+      "KEY" },
     { "at-once", 0, 0, G_OPTION_ARG_INT64, &at_once,
       "With --for METRIC: trials to train at the same time, as far as the memory allows (default: "
       "as many as it pays; with --trials one)",
@@ -472,10 +477,13 @@ dyno_verb_tune (int argc, char **argv)
   if (minutes == UNSET_MINUTES)
     minutes = speed ? 3 : 60;
   if (speed
-      && (trials != DYNO_OPTION_UNSET || seeds != DYNO_OPTION_UNSET
-          || at_once != DYNO_OPTION_UNSET))
-    return dyno_cli_usage (argv[0], "--trials, --seeds and --at-once are of a search for the best "
-                                    "validation: add --for accuracy, or leave them out");
+      && (trials != DYNO_OPTION_UNSET || seeds != DYNO_OPTION_UNSET || at_once != DYNO_OPTION_UNSET
+          || over))
+    return dyno_cli_usage (argv[0], "--trials, --seeds, --at-once and --over are of a search for "
+                                    "the best validation: add --for accuracy, or leave them out");
+  if (record && over)
+    return dyno_cli_usage (argv[0], "--resume searches over the settings of the search before: "
+                                    "leave out --over");
   if (!speed && resume && out && strcmp (resume, out) != 0)
     return dyno_cli_usage (argv[0], "--for %s resumes in the folder of its trials: leave out --out",
                            purpose);
@@ -524,6 +532,7 @@ dyno_verb_tune (int argc, char **argv)
                              .n_trials = trials == DYNO_OPTION_UNSET ? 0 : (guint) trials,
                              .n_seeds = seeds == DYNO_OPTION_UNSET ? 0 : (guint) seeds,
                              .at_once = at_once == DYNO_OPTION_UNSET ? 0 : (guint) at_once,
+                             .over = (const char *const *) over,
                              .force = force,
                              .quiet = quiet });
   if (out)

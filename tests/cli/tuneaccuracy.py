@@ -116,6 +116,24 @@ class Search(Test):
         self.assertIn('--at-once are of a search for the best validation', error)
         self.run_it('tune', *JOB, '--for', 'loss', '--at-once', '9', expect=2)
 
+    def test_chosen_settings_are_searched(self):
+        """Only these settings differ between trials, and a resumed search has the same space."""
+        over = ['--over', 'lr=0.001..0.004', '--over', 'model.width=0.25|0.5']
+        lines = self.search('--trials', '4', '--seeds', '1', *over, '--out', 'out')
+        lines += self.search('--trials', '6', '--seeds', '1', '--resume', 'out', job=[], metric=None)
+        trials = {t['trial']: t['settings'] for t in self.events(lines, 'trial') if t['stage'] == 'search'}
+        self.assertEqual(len(trials), 6)
+        self.assertTrue(all(0.001 <= settings['lr'] <= 0.004 for settings in trials.values()), trials)
+        self.assertEqual({settings['model.width'] for settings in trials.values()}, {0.25, 0.5})
+        rest = [{key: value for key, value in settings.items() if key not in ('lr', 'model.width')} for settings in trials.values()]
+        self.assertTrue(all(settings == rest[0] for settings in rest), rest)
+        self.assertEqual(set(self.events(lines, 'best')[-1]['importance']), {'lr', 'model.width'})
+        error = self.run_it('tune', '--resume', 'out', *over, expect=2).stderr.decode()
+        self.assertIn('leave out --over', error)
+        error, = self.events(self.search('--over', 'epochs=1..3', '--out', 'other', expect=2), 'error')
+        self.assertIn('“epochs” cannot be searched', error['text'])
+        self.assertFalse(os.path.exists(self.path('other')))
+
     def test_words(self):
         text = self.run_it('tune', *JOB, '--for', 'loss', *PATIENT, '--trials', '2', '--seeds', '1', '--out', 'out').stdout.decode()
         self.assertRegex(text, r'trial +rung +epochs +seed +loss +best +time +settings')

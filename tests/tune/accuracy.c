@@ -820,7 +820,7 @@ test_resume (void)
       g_assert_true (stopped->stopped);
       g_assert_cmpint (stopped->verdict, !=, DYNO_ACCURACY_PROVEN);
       g_assert_cmpuint (first.ended->len, ==, stop - 1);
-      file = dyno_accuracy_file_new (path, first.job, "accuracy", "card", FALSE);
+      file = dyno_accuracy_file_new (path, first.job, "accuracy", "card", NULL, FALSE);
       for (guint i = 0; i < first.ended->len; i++)
         g_assert_true (dyno_accuracy_file_add (file, first.ended->pdata[i], NULL));
       record = dyno_accuracy_file_read (path, &error);
@@ -862,6 +862,7 @@ test_file (void)
                           .at_once = 1,
                           .seconds = 3,
                           .train_seconds = 2 };
+  static const char *const over[] = { "lr=0.1..1", "optimizer=sgd|lion", NULL };
   g_autoptr (DynoAccuracyFile) file = NULL, again = NULL;
   g_autoptr (DynoAccuracyRecord) record = NULL, cut = NULL;
   g_autoptr (GError) error = NULL;
@@ -870,7 +871,7 @@ test_file (void)
 
   world_init (&w, 9);
   run.settings = w.space.own;
-  file = dyno_accuracy_file_new (path, w.job, "accuracy", "card", FALSE);
+  file = dyno_accuracy_file_new (path, w.job, "accuracy", "card", over, FALSE);
   g_assert_true (dyno_accuracy_file_add (file, &run, &error));
   run = (DynoAccuracyRun){ .trial = 1,
                            .final = TRUE,
@@ -888,6 +889,7 @@ test_file (void)
   record = dyno_accuracy_file_read (path, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (record->metric, ==, "accuracy");
+  g_assert_true (g_strv_equal ((const char *const *) record->over, over));
   g_assert_cmpstr (record->job->data, ==, w.job->data);
   g_assert_true (dyno_settings_equal (&record->job->settings, &w.job->settings));
   g_assert_cmpuint (record->runs->len, ==, 2);
@@ -904,7 +906,7 @@ test_file (void)
   cut = dyno_accuracy_file_read (path, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (cut->runs->len, ==, 1);
-  again = dyno_accuracy_file_new (path, w.job, "accuracy", "card", TRUE);
+  again = dyno_accuracy_file_new (path, w.job, "accuracy", "card", over, TRUE);
   g_assert_true (dyno_accuracy_file_add (again, &run, &error));
   g_clear_pointer (&cut, dyno_accuracy_record_free);
   cut = dyno_accuracy_file_read (path, &error);

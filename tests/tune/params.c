@@ -264,6 +264,134 @@ test_bad_points (void)
   g_assert_cmpfloat_with_epsilon (s.lr, f.job->settings.lr * 30, 1e-9);
 }
 
+static void
+choose (Fixture *f, const char *texts)
+{
+  g_auto (GStrv) list = g_strsplit (texts, " ", -1);
+  g_autoptr (GError) error = NULL;
+
+  dyno_param_space_init (&f->space, f->job, dyno_dataset_get_info (f->dataset));
+  dyno_param_space_choose (&f->space, f->job, dyno_dataset_get_info (f->dataset),
+                           (const char *const *) list, &error);
+  g_assert_no_error (error);
+}
+
+/* The settings at the low and the high end of the only parameter. */
+static void
+check_ends (Fixture *f, const char *key, double low, double high)
+{
+  const double ends[] = { low, high };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      double at = i == 0 ? f->space.dimensions[0].low : f->space.dimensions[0].high;
+      DynoSettings settings;
+
+      g_assert_true (dyno_param_space_get_settings (&f->space, &at, &settings, NULL));
+      g_assert_cmpfloat_with_epsilon (dyno_settings_get_number (&settings, key), ends[i],
+                                      1e-9 * (1 + ends[i]));
+    }
+}
+
+/* Ranges are in the unit of the setting, and keep the scale of a usual parameter. */
+static void
+test_chosen_ranges (void)
+{
+  static const struct {
+    const char *text, *key;
+    DynoParamKind kind;
+    double low, high;
+  } cases[] = {
+    { "lr=0.001..0.5", "lr", DYNO_PARAM_LOG, 0.001, 0.5 },
+    { "momentum=0.8..0.95", "momentum", DYNO_PARAM_FROM_ONE, 0.8, 0.95 },
+    { "warmup_epochs=1..3", "warmup_epochs", DYNO_PARAM_LINEAR, 1, 3 },
+    { "model.width=0.25..2", "model.width", DYNO_PARAM_LINEAR, 0.25, 2 },
+    { "batch_size=8..128", "batch_size", DYNO_PARAM_LOG, 8, 128 },
+    { "clip_norm=0..5", "clip_norm", DYNO_PARAM_LINEAR, 0, 5 },
+    { "weight_decay=0..0.1", "weight_decay", DYNO_PARAM_LINEAR, 0, 0.1 },
+  };
+  g_auto (Fixture) f = { 0 };
+
+  fixture_init (&f, IMAGES, "simplecnn", "lr=0.1 epochs=20");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      choose (&f, cases[i].text);
+      g_assert_cmpuint (f.space.n, ==, 1);
+      g_assert_cmpstr (f.space.params[0].key, ==, cases[i].key);
+      g_assert_cmpint (f.space.params[0].kind, ==, cases[i].kind);
+      check_ends (&f, cases[i].key, cases[i].low, cases[i].high);
+    }
+}
+
+/* The job's own value is a choice, and settings on which others depend come before them. */
+static void
+test_chosen_values (void)
+{
+  g_auto (Fixture) f = { 0 };
+  double point[DYNO_PARAMS_MOST];
+  DynoSettings settings;
+
+  fixture_init (&f, IMAGES, "simplecnn", "model.width=0.5");
+  choose (&f, "model.width=0.25|1.0 momentum optimizer=sgd|lion model.freeze=|conv1");
+  g_assert_cmpuint (f.space.n, ==, 4);
+  g_assert_cmpint (find (&f.space, "optimizer"), ==, 0);
+  g_assert_cmpint (find (&f.space, "momentum"), ==, 1);
+  g_assert_cmpuint (f.space.dimensions[0].n_choices, ==, 2);
+  g_assert_cmpuint (f.space.dimensions[2].n_choices, ==, 3);
+  g_assert_cmpstr (f.space.params[2].choices[1], ==, "1");
+  dyno_param_space_get_point (&f.space, &f.job->settings, point);
+  g_assert_true (point[0] == 0 && point[2] == 2 && point[3] == 0);
+  point[2] = 1;
+  point[3] = 1;
+  g_assert_true (dyno_param_space_get_settings (&f.space, point, &settings, NULL));
+  g_assert_cmpfloat (settings.model_width, ==, 1);
+  g_assert_cmpstr (g_quark_to_string (settings.model_freeze), ==, "conv1");
+  choose (&f, "augment augment.mix=none|cutmix amp schedule");
+  g_assert_cmpuint (f.space.n, ==, 4);
+  g_assert_cmpint (find (&f.space, "amp"), ==, 3);
+  g_assert_cmpuint (f.space.dimensions[3].n_choices, ==, 2);
+  g_assert_cmpuint (f.space.dimensions[find (&f.space, "augment.mix")].n_choices, ==, 2);
+}
+
+static void
+test_refused_choices (void)
+{
+  static const char *const cases[][2] = {
+    { "speed", "There is no setting" },
+    { "epochs=1..9", "cannot be searched" },
+    { "workers=1..9", "cannot be searched" },
+    { "data.val_split=0.1..0.3", "cannot be searched" },
+    { "model.width", "no usual range" },
+    { "lr=0.1", "no range: write lr=LOW..HIGH" },
+    { "lr=1..0.1", "LOW below HIGH" },
+    { "lr=0.1..1x", "is no range" },
+    { "lr=0.1..1000", "lr is from 0 to 100" },
+    { "optimizer=sgd", "2 to 7 values" },
+    { "optimizer=sgd|best", "best" },
+    { "optimizer=sgd|sgd", "the value sgd twice" },
+    { "lr=0.10|0.1", "the value 0.1 twice" },
+    { "augment=0..1", "no values of its own" },
+    { "augment.mix=none|all", "none, mixup or cutmix" },
+    { "loss.smooth_l1", "no effect with this model and data set" },
+    { "lr lr=0.1..1", "searched twice" },
+  };
+  g_auto (Fixture) f = { 0 };
+
+  fixture_init (&f, IMAGES, "simplecnn", "");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (GStrv) list = g_strsplit (cases[i][0], " ", -1);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (dyno_param_space_choose (&f.space, f.job, dyno_dataset_get_info (f.dataset),
+                                               (const char *const *) list, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+      if (!strstr (error->message, cases[i][1]))
+        g_error ("%s: %s", cases[i][0], error->message);
+    }
+  g_assert_cmpuint (f.space.n, >, 5); /* a refused choice changes nothing */
+}
+
 int
 main (int argc, char **argv)
 {
@@ -276,5 +404,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/params/points-to-settings-and-back", test_points_and_back);
   g_test_add_func ("/tune/params/describe-differences", test_describe);
   g_test_add_func ("/tune/params/points-outside", test_bad_points);
+  g_test_add_func ("/tune/params/chosen-ranges", test_chosen_ranges);
+  g_test_add_func ("/tune/params/chosen-values", test_chosen_values);
+  g_test_add_func ("/tune/params/refused-choices", test_refused_choices);
   return g_test_run ();
 }

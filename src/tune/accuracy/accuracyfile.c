@@ -18,7 +18,7 @@
 #define MOST_TRIALS 100000
 
 struct _DynoAccuracyFile {
-  char *path, *tail; /* tail: metric, data, model and device, which are the same in each line */
+  char *path, *tail; /* tail: what is the same in each line */
   gboolean append;
   int fd; /* -1: no line was added yet */
 };
@@ -41,7 +41,7 @@ typedef enum {
 static const char *const facts[N_FACTS] = { "trial",    "stage",         "run_seed", "from_epoch",
                                             "to_epoch", "outcome",       "value",    "at_once",
                                             "seconds",  "train_seconds", "text" };
-static const char *const ends[] = { "metric", "data", "model", "device" };
+static const char *const ends[] = { "metric", "data", "model", "device", "over" };
 static const char *const stages[] = { "search", "final" };
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -110,15 +110,17 @@ dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run, GErr
 
 DynoAccuracyFile *
 dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric,
-                        const char *device, gboolean append)
+                        const char *device, const char *const *over, gboolean append)
 {
   DynoAccuracyFile *file = g_new0 (DynoAccuracyFile, 1);
   g_autoptr (GString) tail = g_string_new (" ");
+  g_autofree char *lines = over ? g_strjoinv ("\n", (char **) over) : g_strdup ("");
 
   dyno_csv_add_cell (tail, metric);
   dyno_csv_add_cell (tail, job->data ? job->data : "");
   dyno_csv_add_cell (tail, job->model ? job->model : "");
   dyno_csv_add_cell (tail, device ? device : "");
+  dyno_csv_add_cell (tail, lines);
   file->path = g_strdup (path);
   file->tail = g_strdup (tail->str + 1);
   file->append = append;
@@ -210,6 +212,8 @@ take_job (DynoAccuracyRecord *record, const GPtrArray *cells, const DynoAccuracy
   record->job->data = g_strdup (cells->pdata[N_FACTS + n + 1]);
   g_free (record->job->model);
   record->job->model = g_strdup (cells->pdata[N_FACTS + n + 2]);
+  if (*(const char *) cells->pdata[N_FACTS + n + 4])
+    record->over = g_strsplit (cells->pdata[N_FACTS + n + 4], "\n", -1);
 }
 
 static DynoAccuracyRecord *
@@ -347,6 +351,7 @@ dyno_accuracy_record_free (DynoAccuracyRecord *record)
     return;
   dyno_job_unref (record->job);
   g_free (record->metric);
+  g_strfreev (record->over);
   g_clear_pointer (&record->runs, g_ptr_array_unref);
   g_free (record);
 }

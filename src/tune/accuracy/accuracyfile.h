@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* accuracy.csv has one line for each run of a search for the best validation (accuracy.h), which is
  * on the disk before the next run begins; a search resumes from this file.  The columns are the
- * figures of the run, then every setting of the table, then metric, data, model and device.  The
- * seed among the settings is that of the search; the seed of the run is among its figures.  Not
+ * figures of the run, then every setting of the table, then metric, data, model, device and what
+ * is searched.  The seed among the settings is that of the search; the seed of the run is among its figures.  Not
  * thread-safe. */
 #pragma once
 #include "accuracy.h"
@@ -14,10 +14,12 @@ G_BEGIN_DECLS
 typedef struct _DynoAccuracyFile DynoAccuracyFile;
 
 /* The file is opened when the first line is written: before that there is nothing to resume from.
+ * over: the texts of the chosen space (dyno_param_space_choose), or NULL for the usual one.
  * append: lines are added after the existing ones, and an unfinished line that a killed process
  * left is removed; FALSE: a new file replaces the old one. */
 DynoAccuracyFile *dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric,
-                                          const char *device, gboolean append);
+                                          const char *device, const char *const *over,
+                                          gboolean append);
 /* The line is durable when the function returns.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
 gboolean dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run,
                                  GError **error);
@@ -28,6 +30,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyFile, dyno_accuracy_file_free)
 typedef struct {
   DynoJob *job;    /* data, model, and the settings of trial 0; its other members are not known */
   char *metric;    /* name of the metric */
+  GStrv over;      /* texts of the chosen space; NULL: the usual one */
   GPtrArray *runs; /* DynoAccuracyRun, up to the last complete line */
 } DynoAccuracyRecord;
 

@@ -19,8 +19,8 @@ dyno_accuracy_pace_add_run (DynoAccuracyPace *pace, guint64 epochs, double secon
 
   if (!(seconds > 0) || !(train_seconds >= 0) || epochs == 0)
     return;
-  pace->start_seconds = pace->n_alone < 2 ? seconds - in_epochs
-                                          : (pace->start_seconds + seconds - in_epochs) / 2;
+  pace->start_seconds =
+      pace->n_alone < 2 ? seconds - in_epochs : (pace->start_seconds + seconds - in_epochs) / 2;
   pace->n_alone++;
   pace->seconds += in_epochs;
   pace->epochs += epochs;

@@ -16,9 +16,10 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint n_alone;
-  double start_seconds; /* of runs alone, later ones count more; without the first, which compiles */
-  double seconds;       /* sum of the times of runs alone, without their starts */
-  guint64 epochs;       /* sum over the same runs */
+  double
+      start_seconds; /* of runs alone, later ones count more; without the first, which compiles */
+  double seconds;    /* sum of the times of runs alone, without their starts */
+  guint64 epochs;    /* sum over the same runs */
   /* by level; slowdown: the least of its groups, 0 where there is none */
   guint n_groups[DYNO_ACCURACY_PACE_LEVELS];
   double slowdown[DYNO_ACCURACY_PACE_LEVELS];

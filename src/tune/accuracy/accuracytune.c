@@ -228,13 +228,17 @@ search (DynoAccuracyTune *tune, GError **error)
   g_autoptr (DynoAccuracyRecord) record = NULL;
   g_autoptr (DynoAccuracyTrainer) trainer = NULL;
   g_autoptr (DynoAccuracyResult) result = NULL;
+  const char *const *over;
 
   if (!dyno_accuracy_check (tune->job, info, tune->metric_name, &tune->metric, error)
       || !read_record (tune, path, &record, error) || !open_trainer (tune, &trainer, error))
     return FALSE;
   dyno_param_space_init (&tune->space, tune->job, info);
-  tune->file =
-      dyno_accuracy_file_new (path, tune->job, tune->metric_name, tune->device, record != NULL);
+  over = record ? (const char *const *) record->over : NULL;
+  if (over && !dyno_param_space_choose (&tune->space, tune->job, info, over, error))
+    return FALSE;
+  tune->file = dyno_accuracy_file_new (path, tune->job, tune->metric_name, tune->device, over,
+                                       record != NULL);
   tune->params.known = record ? record->runs : NULL;
   result = dyno_accuracy_search (&tune->space, &tune->metric, &tune->params, &tune->runner, &watch,
                                  tune->cancellable, error);

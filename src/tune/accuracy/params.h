@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings that a search for the best validation tries, in one table (params.c), and the
  * conversion between settings and the points of the search.  A setting that has no effect with this
- * model and data set, or that they do not accept, is not searched.
+ * model and data set, or that they do not accept, is not searched.  A user may choose others.
  *
  * The learning rate of a point is a factor on the job's own rate, scaled by the ratio of the usual
  * rate of the point's optimizer to that of the job's optimizer, so that a factor means the same
@@ -52,6 +52,14 @@ typedef struct {
 
 /* Makes the space around a job's settings on a data set. */
 void dyno_param_space_init (DynoParamSpace *space, const DynoJob *job, const DynoDatasetInfo *info);
+
+/* Replaces the parameters by these, one each: the key of a setting, "augment" or "augment.mix";
+ * KEY=LOW..HIGH, the range of a number; or KEY=VALUE|VALUE, the values to choose from.  A key
+ * without a range has the usual one, or all values of a setting with names.  The job's own value of
+ * a choice is added.  Errors: SETTING, which names the text and what to write. */
+gboolean dyno_param_space_choose (DynoParamSpace *space, const DynoJob *job,
+                                  const DynoDatasetInfo *info, const char *const *texts,
+                                  GError **error);
 
 /* The estimator of the space; it refers to the space, which may not move while the estimator is
  * used. */
