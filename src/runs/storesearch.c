@@ -390,7 +390,7 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
                          "searches.device = ? AND trials.samples_per_s > 0 "
                          "AND trials.outcome = 'ok' AND trials.stage NOT IN ('loader', 'gpu') "
                          "AND (trials.text IS NULL OR trials.stage = 'goal') "
-                         "ORDER BY trials.time_us DESC LIMIT 1000",
+                         "ORDER BY trials.time_us DESC, trials.search DESC LIMIT 1000",
                          &wanted, &trial);
   /* A trial is shorter than a run: it counts only where there is no run.  Trials with a text are
    * skipped, since it may state that the cache was still being filled, except in the stage
@@ -415,7 +415,7 @@ dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo
   "FROM trials JOIN searches ON searches.id = trials.search WHERE searches.model = ? AND " \
   "searches.fingerprint = ? AND searches.device = ? AND trials.samples_per_s > 0 "         \
   "AND trials.outcome = 'ok' AND trials.stage = '" stage                                   \
-  "' ORDER BY trials.time_us DESC LIMIT 1000"
+  "' ORDER BY trials.time_us DESC, trials.search DESC LIMIT 1000"
 
 void
 dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fingerprint,

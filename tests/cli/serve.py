@@ -275,6 +275,10 @@ class Serve(Case):
                 (['--run', run, '--token-file', 'gone'], 2, 'gone'), (['--run', run, '--token-file', 'x', '--no-token'], 2, 'contradict')):
             told = self.run_it('serve', *arguments, expect=code).stderr.decode()
             self.assertIn(text, told)
+        # The name of a folder that is there may have a “=”.
+        shutil.copytree(run, self.path('x=1/run'))
+        told = self.run_it('serve', '--run', 'x=1/run', '--run', 'run=' + run, expect=2).stderr.decode()
+        self.assertIn('two models', told)
         with socket.create_server(('127.0.0.1', 0)) as used:
             told = self.run_it('serve', '--run', run, '--listen', f'127.0.0.1:{used.getsockname()[1]}', expect=2).stderr.decode()
         self.assertIn('cannot be used', told)

@@ -201,6 +201,9 @@ class Resume(Test):
         for more, names in ((['--set', 'batch_size=8'], 'batch_size'), (['--for', 'loss'], 'metric')):
             done = self.run_it('tune', *JOB, '--for', 'accuracy', *more, '--resume', 'out', expect=None)
             self.assertIn(f'its {names} differs', done.stderr.decode())
+        # Without the data and the model, the settings are those of the folder, and then those of the command.
+        done = self.run_it('tune', '--resume', 'out', '--set', 'batch_size=8', expect=None)
+        self.assertIn('its batch_size differs', done.stderr.decode())
         for more, says in ((['--out', 'out'], 'holds an earlier search'), (['--resume', 'out', '--out', 'other'], 'leave out --out')):
             done = self.run_it('tune', *JOB, '--for', 'accuracy', *more, expect=2)
             self.assertIn(says, done.stderr.decode())

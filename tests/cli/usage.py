@@ -99,6 +99,7 @@ class Usage(Case):
                               'train': ['out', 'weights', 'save-weights', 'resume'], 'tune': ['out', 'resume'], 'inspect': ['targets', 'preview']}.items():
             for option in options:
                 self.refuse(verb, *VERBS[verb], f'--{option}', '', names=option)
+        self.refuse('plan', *VERBS['plan'], '--set', 'lr=0.1', '--set', '', names='set')  # not only the first of several
         self.refuse('inspect', '', names='empty')
         self.refuse('presets', '', names='empty')
         self.refuse('', names='no verb')

@@ -262,7 +262,7 @@ class Watch(Case):
         name = self.make_run()
         head, row = self.sensors_row(30, gpu_busy_percent='91.5', gpu_power_w='350', gpu_power_limit_w='700', vram_all_bytes='5e9',
                                      vram_total_bytes='8e9')
-        for width, height in ((80, 24), (120, 40), (40, 10), (20, 4), (200, 60), (5, 2), (1, 1)):
+        for width, height in ((80, 24), (80, 11), (80, 10), (120, 40), (40, 10), (20, 4), (200, 60), (5, 2), (1, 1)):
             self.sample(name, head, row)
             live, text, code = self.in_terminal(width, height, 'watch', until='q: quit' if height > 3 and width > 8 else '\033[1;1H')
             self.assertEqual(code, 0)
@@ -280,7 +280,12 @@ class Watch(Case):
             if width >= 80:
                 self.assertIn('350 of 700 W', whole)
                 self.assertIn('held back: power', whole)
-                self.assertRegex(whole, 'samples/s  150')
+                self.assertRegex(whole, '150 samples/s')
+                self.assertEqual(height >= 24, bool(re.search('samples/s  150', whole)), 'plots take the rows that are left')
+            # Ten rows fit exactly; one row less leaves out the last but the keys' that matters least.
+            if (width, height) in ((80, 24), (80, 11), (80, 10)):
+                titles = [line[:6].rstrip() for line in screen.lines if line[:6] in ('GPU   ', 'VRAM  ', 'CPU   ', 'Cores ', 'RAM   ', 'Disk  ')]
+                self.assertEqual(titles, ['GPU', 'VRAM', 'CPU', *['Cores'] * (height > 10), 'RAM', 'Disk'], whole)
             if os.environ.get('DYNO_TEST_SHOW'):
                 print(f'--- {width}x{height}\n' + whole)
             done = self.screen_of(text, width, height)

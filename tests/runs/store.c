@@ -747,6 +747,18 @@ test_ceilings (void)
       g_assert_true (cases[i].loader ? loader == 50 : isnan (loader));
       g_assert_true (cases[i].gpu ? gpu == 70 : isnan (gpu));
     }
+  /* The newest search counts. */
+  for (guint i = 1; i <= 2; i++)
+    {
+      id = dyno_store_begin_search (store, job, &device, 5, NULL, NULL);
+      trial = (DynoStoreTrial){
+        .number = 1, .stage = "loader", .outcome = "ok", .samples_per_s = 50 + i
+      };
+      trial.settings = job->settings;
+      g_assert_true (dyno_store_add_trial (store, id, &trial, NULL));
+      dyno_store_find_ceilings (store, "mlp", 5, "A card", &job->settings, &loader, &gpu);
+      g_assert_true (loader == 50 + i && gpu == 70);
+    }
   dyno_store_find_ceilings (store, "mlp", 6, "A card", &job->settings, &loader, &gpu);
   g_assert_true (isnan (loader) && isnan (gpu));
   dyno_store_find_ceilings (store, "mlp", 5, "Another", &job->settings, &loader, &gpu);
