@@ -102,6 +102,36 @@ test_stopped_keeps_the_base_line (void)
   g_assert_cmpuint (r->n_gains, >, 0);
 }
 
+/* All settings that an earlier search found failed in it, as when its device is lost: they may work
+ * now, and are tried again. */
+static void
+test_failed_settings_are_tried_again (void)
+{
+  const DynoMachine *m = find_machine ("usual");
+  g_autoptr (DynoTuneResult) first = search (m, 1, (Wanted){ .minutes = 1 }, NULL, NULL);
+  guint n_failed = 0, n = 0;
+
+  for (guint i = 0; i < first->trials->len; i++)
+    {
+      DynoTrial *trial = first->trials->pdata[i];
+
+      if (strcmp (trial->stage, "search") != 0 && strcmp (trial->stage, "proof") != 0)
+        continue;
+      trial->outcome = DYNO_TRIAL_FAILED;
+      trial->samples_per_s = trial->train_samples_per_s = 0;
+      n_failed++;
+    }
+  g_assert_cmpuint (n_failed, >, 0);
+  g_autoptr (DynoTuneResult) r =
+      search (m, 1, (Wanted){ .minutes = 1, .known = first }, NULL, NULL);
+  for (guint i = first->trials->len; i < r->trials->len; i++)
+    for (guint k = 0; k < first->trials->len; k++)
+      n += trial_of (first, k)->outcome == DYNO_TRIAL_FAILED
+           && strcmp (trial_of (r, i)->stage, "search") == 0
+           && dyno_settings_equal (&trial_of (r, i)->settings, &trial_of (first, k)->settings);
+  g_assert_cmpuint (n, >, 0);
+}
+
 static void
 test_goes_on (void)
 {
@@ -144,5 +174,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/stopped-after-a-failure", test_stopped_after_a_failure);
   g_test_add_func ("/tune/search/stopped-keeps-the-base-line", test_stopped_keeps_the_base_line);
   g_test_add_func ("/tune/search/goes-on-without-measuring-again", test_goes_on);
+  g_test_add_func ("/tune/search/failed-settings-are-tried-again",
+                   test_failed_settings_are_tried_again);
   return g_test_run ();
 }
