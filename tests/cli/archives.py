@@ -53,6 +53,32 @@ class Archives(Case):
                 facts, = self.lines('inspect', path, '--deep', '--json')
                 self.assertEqual((facts['samples'], facts['undecodable']), (len(NAMES), 0))
 
+    def test_hard_links_have_no_content(self):
+        """Some programs write the size of the file that a hard link names; no content comes after it."""
+        path = self.path('links.tar')
+        with tarfile.open(path, 'w') as out:
+            for i in range(8):
+                name = f'{"ab"[i % 2]}/{i}.png'
+                entry = tarfile.TarInfo(name)
+                entry.size = len(PNG)
+                out.addfile(entry, io.BytesIO(PNG))
+                link = tarfile.TarInfo(f'more/{i}')
+                link.type, link.linkname, link.size = tarfile.LNKTYPE, name, 5 * tarfile.BLOCKSIZE
+                out.addfile(link)
+        facts, = self.lines('inspect', path, '--deep', '--json')
+        self.assertEqual((facts['samples'], facts['class_counts'], facts['undecodable']), (8, [4, 4], 0))
+
+    def test_the_last_of_several_members_of_a_name_counts(self):
+        """As where the archive is unpacked; the earlier one of each name is no picture."""
+        with tarfile.open(self.path('twice.tar'), 'w') as out:
+            for data in (b'no picture', PNG):
+                for i in range(8):
+                    entry = tarfile.TarInfo(f'{"ab"[i % 2]}/{i}.png')
+                    entry.size = len(data)
+                    out.addfile(entry, io.BytesIO(data))
+        facts, = self.lines('inspect', self.path('twice.tar'), '--deep', '--json')
+        self.assertEqual((facts['samples'], facts['class_counts'], facts['undecodable']), (8, [4, 4], 0))
+
     def test_plan_says_what_crops_are_cut_from(self):
         path = self.path('crops.zip')
         with zipfile.ZipFile(path, 'w') as out:

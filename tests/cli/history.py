@@ -180,7 +180,7 @@ class History(Case):
         self.assertIn('at least 1:40', self.run_it('plan', *other).stdout.decode())
 
     def test_import(self):
-        self.train('--out', 'all/a', '--set', 'lr=0.01', '--set', 'best_metric=f1_macro')
+        self.train('--out', 'all/a', '--set', 'lr=0.01', '--set', 'best_metric=f1_macro', '--set', 'data.test_split=0.25')
         self.train('--out', 'all/b', '--steps', '5')
         before = {run['folder']: run for run in self.runs()}
         for path in glob.glob(self.file() + '*'):
@@ -196,6 +196,11 @@ class History(Case):
                 self.assertAlmostEqual(run['best_metric'], before[folder]['best_metric'], places=5)
         shown, = self.runs('show', str(after[self.path('all/a')]['id']))
         self.assertEqual((shown['settings']['lr'], len(shown['epoch_list'])), (0.01, 2))
+        # Of the test part, too, the value is that of the chosen metric.
+        with open(self.path('all/a/test.ini')) as file:
+            tested = dict(line.rstrip('\n').split('=', 1) for line in file if '=' in line)
+        self.assertEqual((shown['metric'], shown['test_metric']), ('f1_macro', float(tested['f1_macro'])))
+        self.assertNotEqual(tested['f1_macro'], tested['accuracy'])
         self.assertIn('0 runs', self.run_it('runs', 'import', 'all').stdout.decode())
         self.run_it('runs', 'import', self.folder, expect=2)
         # A folder without facts.ini, as earlier versions left it: the log shows whether the run has

@@ -384,7 +384,11 @@ test_links_and_special_files (void)
   const DynoDatasetParams follow = { .links = TRUE };
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_autofree char *beside = NULL;
 
+  beside = g_strconcat (folder, "-beside", NULL); /* the same beginning, but not within */
+  g_assert_cmpint (g_mkdir (beside, 0700), ==, 0);
+  put_jpeg (beside, "1.jpg", 10);
   put_jpeg (outside, "secret/1.jpg", 10);
   put_jpeg (folder, "a/1.jpg", 10);
   put_jpeg (folder, "b/1.jpg", 10);
@@ -394,6 +398,7 @@ test_links_and_special_files (void)
   put_link ("nowhere", folder, "b/broken.jpg");
   put_link (outside, folder, "b/out");
   put_link (outside, folder, "class-out");
+  put_link (beside, folder, "b/beside");
   put_link ("/dev/zero", folder, "b/zero.jpg");
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   g_strlcpy (address.sun_path, socket_path, sizeof address.sun_path);
@@ -410,6 +415,7 @@ test_links_and_special_files (void)
   g_assert_true (is_listed (dataset, "/out: a symbolic link that leaves"));
   g_assert_true (is_listed (dataset, "zero.jpg: a symbolic link that leaves"));
   g_assert_true (is_listed (dataset, "class-out: a symbolic link that leaves"));
+  g_assert_true (is_listed (dataset, "/beside: a symbolic link that leaves"));
   g_assert_true (is_listed (dataset, "data.links"));
 
   /* On request links out of the folder are followed; a device that they lead to is still no
@@ -418,11 +424,12 @@ test_links_and_special_files (void)
   dataset = dyno_dataset_open (folder, &follow, NULL, NULL, NULL, NULL);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 3);
   /* A file outside of the folder counts once too, for the first class that reaches it. */
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 5);
   g_assert_true (is_listed (dataset, "zero.jpg: not a regular file"));
   g_assert_false (is_listed (dataset, "a symbolic link that leaves"));
   test_folder_remove (folder);
   test_folder_remove (outside);
+  test_folder_remove (beside);
 }
 
 static void

@@ -204,8 +204,8 @@ test_split_column (void)
 static void
 test_what_lies_outside (void)
 {
-  g_autofree char *outside = test_folder_new ();
   g_autofree char *folder = test_folder_new ();
+  g_autofree char *outside = g_strconcat (folder, "-more", NULL); /* the same beginning */
   g_autofree char *base = g_path_get_basename (outside);
   g_autofree char *link = g_build_filename (folder, "link.jpg", NULL);
   g_autofree char *target = g_build_filename (outside, "o.jpg", NULL);
@@ -215,6 +215,7 @@ test_what_lies_outside (void)
   g_autoptr (DynoDataset) dataset = NULL, all = NULL, of_folder = NULL;
   const DynoDatasetParams follow = { .links = TRUE };
 
+  g_assert_cmpint (g_mkdir (outside, 0700), ==, 0);
   put_four (folder);
   put_jpeg (folder, "sub/d.jpg", 1);
   put_jpeg (outside, "o.jpg", 1);
