@@ -35,6 +35,9 @@ typedef struct {
   /* The files of the run's folder are written when it ends, stops or pauses, and by
    * checkpoint_minutes, but not after each epoch: for short runs that are many. */
   gboolean saves_at_end;
+  /* Beside saves_at_end: a run that ends with its last epoch writes its weights, but no checkpoint,
+   * since nothing is resumed from there. */
+  gboolean no_last_checkpoint;
   /* A session of the job leaves its test part unmeasured, as in a search, whose choices may not
    * depend on it. */
   gboolean no_test;

@@ -653,6 +653,12 @@ rescue (Loop *loop, const GError *reason)
     g_info ("The checkpoint at the end was not saved: %s", problem->message);
 }
 
+static gboolean
+has_all_epochs (const DynoRun *run)
+{
+  return run->position.epoch >= (guint64) run->engine->job->settings.epochs;
+}
+
 DynoRunOutcome
 dyno_run_loop (DynoRun *run, GError **error)
 {
@@ -676,7 +682,8 @@ dyno_run_loop (DynoRun *run, GError **error)
   else if (outcome == DYNO_RUN_STOPPED
            || (outcome == DYNO_RUN_FINISHED
                && (run->position.epoch_step > 0 || dyno_run_is_save_asked (run)
-                   || run->job->saves_at_end)))
+                   || (run->job->saves_at_end
+                       && !(run->job->no_last_checkpoint && has_all_epochs (run))))))
     saved = drain (&loop, &problem) && dyno_run_save_last (run, &problem);
   else if (outcome == DYNO_RUN_FINISHED)
     saved = dyno_run_flush_saves (run, &problem);

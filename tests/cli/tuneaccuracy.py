@@ -113,7 +113,7 @@ class Search(Test):
             self.assertIn(len(at_once), (6, 18))
             self.assertEqual(at_once, alone[:len(at_once)])
         error = self.run_it('tune', *JOB, '--at-once', '2', expect=2).stderr.decode()
-        self.assertIn('--at-once are of a search for the best validation', error)
+        self.assertIn('--at-once and --over are of a search for the best validation', error)
         self.run_it('tune', *JOB, '--for', 'loss', '--at-once', '9', expect=2)
 
     def test_chosen_settings_are_searched(self):

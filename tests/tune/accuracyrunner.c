@@ -121,6 +121,45 @@ test_parts_of_a_trial_have_their_own_time (void)
     }
 }
 
+/* A part of a trial leaves a checkpoint, from which the next one goes on; the weights are left by
+ * every part, but a trial that has ended needs no checkpoint of its last epoch. */
+static void
+test_files_of_a_trial (void)
+{
+  g_auto (World) w = { 0 };
+  g_autofree char *checkpoint = NULL, *weights = NULL, *before = NULL, *after = NULL;
+  gsize n_before, n_after;
+
+  world_init (&w, 1);
+  checkpoint = g_build_filename (w.folder, "trials", "000", "checkpoint.safetensors", NULL);
+  weights = g_build_filename (w.folder, "trials", "000", "weights.safetensors", NULL);
+  for (guint trial = 0; trial < 2; trial++)
+    {
+      guint64 parts[] = { 1, 4 };
+
+      for (guint part = trial; part < 2; part++)
+        {
+          DynoAccuracyRun run = { .trial = trial,
+                                  .seed = 1,
+                                  .from_epochs = part > trial ? parts[part - 1] : 0,
+                                  .epochs = parts[part],
+                                  .settings = w.job->settings };
+          DynoAccuracyRun *const runs[] = { &run };
+
+          g_assert_true (w.runner.train (runs, 1, w.runner.data, NULL, NULL));
+          g_assert_cmpint (run.outcome, ==, DYNO_TRIAL_OK);
+          if (trial == 0 && part == 0)
+            g_assert_true (g_file_get_contents (checkpoint, &before, &n_before, NULL));
+          g_assert_true (trial > 0 || g_file_test (weights, G_FILE_TEST_EXISTS));
+        }
+    }
+  g_assert_true (g_file_get_contents (checkpoint, &after, &n_after, NULL));
+  g_assert_true (n_before == n_after && memcmp (before, after, n_after) == 0);
+  g_free (checkpoint);
+  checkpoint = g_build_filename (w.folder, "trials", "001", "checkpoint.safetensors", NULL);
+  g_assert_false (g_file_test (checkpoint, G_FILE_TEST_EXISTS));
+}
+
 /* Trains each of three trials to the end, all at once or one after the other. */
 static void
 train_three (guint at_once, double *values)
@@ -199,6 +238,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/accuracyrunner/parts-of-a-trial-have-their-own-time",
                    test_parts_of_a_trial_have_their_own_time);
+  g_test_add_func ("/tune/accuracyrunner/files-of-a-trial", test_files_of_a_trial);
   g_test_add_func ("/tune/accuracyrunner/runs-at-once-have-the-values-of-runs-alone",
                    test_runs_at_once_have_the_values_of_runs_alone);
   g_test_add_func ("/tune/accuracyrunner/a-run-that-cannot-write-ends-those-beside-it",

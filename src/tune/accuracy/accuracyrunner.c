@@ -68,7 +68,7 @@ make_job (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, const char *
   g_free (job->resume);
   job->resume = run->from_epochs > 0 ? g_strdup (folder) : NULL;
   job->settings = run->settings;
-  job->saves_at_end = TRUE;
+  job->saves_at_end = job->no_last_checkpoint = TRUE;
   job->settings.seed = (gint64) run->seed;
   job->settings.early_stop_patience = 0;
   job->settings.best_metric = g_quark_from_string (t->params.metric.name);
