@@ -549,6 +549,11 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
                  _ ("“%s” has masks, which a packed file does not keep; train with the folder "
                     "itself"),
                  info->name);
+  else if (info->groups)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” has groups of samples by the column “%s”, which a packed file does not "
+                    "keep; train with the list itself, or pack it without data.group_column"),
+                 info->name, info->group_column);
   else if (n_values > DYNO_PACKED_MAX_VALUES)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("“%s” has %u values to predict of each sample; a packed file keeps up to %u"),

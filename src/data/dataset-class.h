@@ -68,6 +68,9 @@ typedef struct {
   /* Reads a little of a sample from its disk or server; NULL: samples are in memory. */
   gboolean (*probe) (DynoDataset *dataset, guint64 index, GError **error);
   char *(*describe) (DynoDataset *dataset, guint64 index); /* NULL: "#index" */
+  /* An id of a sample's group, equal within the group only, where open has set has_groups; NULL:
+   * samples of this class have no columns. */
+  guint32 (*group) (DynoDataset *dataset, guint64 index);
   /* for a data set with its own split; else NULL */
   gboolean (*is_validation) (DynoDataset *dataset, guint64 index);
 } DynoDatasetClass;
@@ -78,6 +81,7 @@ struct _DynoDataset {
   DynoDatasetInfo info;
   GPtrArray *unreadable; /* "path: reason", NULL-terminated once open */
   GPtrArray *notes;      /* sentences on unused files and on assumptions */
+  gboolean has_groups;   /* open has read the column of the groups, which the params name */
   gpointer state;
 };
 
@@ -172,6 +176,11 @@ void dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted)
 gboolean dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
                                       guint32 height, gpointer const *fields, GByteArray *scratch,
                                       gsize fetched, GError **error);
+
+/* Groups the samples of a data set that open has read, where the params ask for it: fills the facts
+ * and their hash, and adds the notes.  Errors: UNSUPPORTED (the data have no columns). */
+gboolean dyno_dataset_find_groups (DynoDataset *dataset, const DynoOpenContext *context,
+                                   GError **error);
 
 /* Refuses a data set without a sample, with a single class unless that is allowed, or with more
  * samples than fit the type of an index. */

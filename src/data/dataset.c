@@ -3,6 +3,7 @@
  * parts of all classes are here: references, facts, and the checks for every class. */
 #include "dataset-class.h"
 #include "cores.h"
+#include "groups.h"
 #include "image.h"
 #include "intl.h"
 #include <inttypes.h>
@@ -21,6 +22,8 @@ info_clear (DynoDatasetInfo *info)
   g_free (info->class_counts);
   g_free (info->task_reason);
   g_free (info->first_refused);
+  g_free (info->group_column);
+  dyno_groups_free (info->groups);
 }
 
 /* Usual extensions of files with images and sequences, also of kinds that are not supported. */
@@ -272,6 +275,8 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   for (guint64 i = 0;
        dataset->info.has_split && klass->is_validation && i < dataset->info.n_samples; i++)
     dataset->info.n_validation += klass->is_validation (dataset, i);
+  if (!dyno_dataset_find_groups (dataset, context, error))
+    return NULL;
   dyno_dataset_read_luma (dataset, context->params->wanted);
   dataset->info.croppable = klass->decode_crop && !dataset->info.luma && !dataset->info.grey;
   g_ptr_array_add (dataset->unreadable, NULL);

@@ -12,6 +12,7 @@
 G_BEGIN_DECLS
 
 typedef struct _DynoDataset DynoDataset;
+typedef struct _DynoGroups DynoGroups; /* groups.h */
 
 /* The order of the axes of an array with four axes. */
 typedef enum {
@@ -71,10 +72,15 @@ typedef struct {
   gboolean knows_values; /* dyno_dataset_get_values gives the values, or the labels */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   guint64 n_validation;  /* with has_split: samples of val/ */
-  gboolean generated;    /* built in */
-  gboolean grey;         /* images are converted to one channel: see packed.h */
-  gboolean luma;         /* images in colour are converted to luma: see DynoDatasetParams */
-  /* hash of names, sizes and labels, by which a resumed run checks that it sees the same data */
+  /* samples that belong together, by a column of the list, and that column's name; NULL: there are
+   * no groups */
+  DynoGroups *groups;
+  char *group_column;
+  gboolean generated; /* built in */
+  gboolean grey;      /* images are converted to one channel: see packed.h */
+  gboolean luma;      /* images in colour are converted to luma: see DynoDatasetParams */
+  /* hash of names, sizes, labels and groups, by which a resumed run checks that it sees the same
+   * data */
   guint64 content_hash;
 } DynoDatasetInfo;
 
@@ -89,8 +95,12 @@ typedef struct {
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;
   gboolean one_class; /* samples of a single class are no error */
-  guint threads;      /* cores that opening uses at most; 0: all of the calling thread's */
-  guint max_listed;   /* unreadable files listed by name; 0: 100 */
+  /* the column of a list that names the group of each sample, which is no target then; NULL or "":
+   * there are no groups.  Data without this column are an error, unless they may lack it. */
+  const char *group_column;
+  gboolean may_lack_groups;
+  guint threads;    /* cores that opening uses at most; 0: all of the calling thread's */
+  guint max_listed; /* unreadable files listed by name; 0: 100 */
   /* a folder with at least this number of files has an index in the cache folder; 0: 10,000;
    * G_MAXUINT: no index is kept or read */
   guint index_from;
@@ -220,6 +230,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoDatasetParts, dyno_dataset_parts_clear)
  *
  * Folds are as sklearn's StratifiedKFold makes them: each sample validates in one fold and trains
  * in the others, and folds differ by one sample at most, in each class too.
+ *
+ * Where samples have groups (the facts), whole groups are dealt out instead: see
+ * dyno_groups_divide.  No group is in two parts.
  *
  * A data set with its own split keeps it, and has no test part, except where folds are asked for,
  * which ignore it.  parts is overwritten. */

@@ -309,8 +309,10 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
                     _ (": all its samples validate or test, none is learned"));
       note_classes (
           &n, is_unchecked, _ ("There is no validation sample of class "),
-          _ (": the accuracy does not measure it; only classes of two samples or more are "
-             "divided"));
+          info->groups
+              ? _ (": the accuracy does not measure it; the samples of a group stay together")
+              : _ (": the accuracy does not measure it; only classes of two samples or more are "
+                   "divided"));
       note_alike (&n);
       note_uneven (&n);
       note_single (&n);

@@ -11,9 +11,13 @@
  * The test part is drawn first, by the same rules, and the others divide the samples that it
  * leaves: it depends only on its share and the seed.
  *
+ * Where samples have groups, groups.c decides the part of each group, and none of the above holds
+ * but the orders by seed and the independence of the test part.
+ *
  * Samples are assigned to the folds in turn, class after class, each class in an order by seed:
  * every sample that is not in the test part is in the validation part of one fold. */
 #include "dataset-class.h"
+#include "groups.h"
 #include "rng.h"
 
 /* Random streams of the seed, distinct from the streams of epochs, which are numbered from 0. */
@@ -166,6 +170,40 @@ take_test (DynoDataset *dataset, const DynoDivision *division, GArray *test)
   return rest;
 }
 
+/* Each part in file order, but the test part in an order by seed. */
+static void
+divide_groups (DynoDataset *dataset, const DynoDivision *division, DynoDatasetParts *parts)
+{
+  const DynoGroups *groups = dataset->info.groups;
+  g_autofree guint8 *of_group = dyno_groups_divide (groups, division);
+
+  for (guint32 i = 0; i < dataset->info.n_samples; i++)
+    {
+      guint8 part = of_group[dyno_groups_find (groups, i)];
+
+      g_array_append_val (part == DYNO_GROUP_TESTS       ? parts->test
+                          : part == DYNO_GROUP_VALIDATES ? parts->validation
+                                                         : parts->train,
+                          i);
+    }
+  shuffle_part (division->seed, STREAM_TEST, parts->test);
+}
+
+/* The same without groups, with training and validation part in no order. */
+static void
+divide_samples (DynoDataset *dataset, const DynoDivision *division, DynoDatasetParts *parts)
+{
+  g_autoptr (GArray) rest = take_test (dataset, division, parts->test);
+
+  if (division->n_folds > 0)
+    take_fold (dataset, rest, division, parts);
+  else if (division->val_fraction > 0)
+    take_share (dataset, rest, division->val_fraction, division->seed, STREAM_CLASS, parts->train,
+                parts->validation);
+  else
+    g_array_append_vals (parts->train, rest->data, rest->len);
+}
+
 void
 dyno_dataset_parts_clear (DynoDatasetParts *parts)
 {
@@ -177,8 +215,6 @@ dyno_dataset_parts_clear (DynoDatasetParts *parts)
 void
 dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division, DynoDatasetParts *parts)
 {
-  g_autoptr (GArray) rest = NULL;
-
   g_return_if_fail (division->val_fraction >= 0 && division->val_fraction < 1);
   g_return_if_fail (division->test_fraction >= 0 && division->test_fraction < 1);
   g_return_if_fail (division->n_folds == 0
@@ -192,17 +228,12 @@ dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division, DynoDat
       split_own (dataset, parts->train, parts->validation);
       return;
     }
-  rest = take_test (dataset, division, parts->test);
-  if (division->n_folds == 0 && division->val_fraction == 0)
-    {
-      g_array_append_vals (parts->train, rest->data, rest->len);
-      return;
-    }
-  if (division->n_folds > 0)
-    take_fold (dataset, rest, division, parts);
+  if (dataset->info.groups)
+    divide_groups (dataset, division, parts);
   else
-    take_share (dataset, rest, division->val_fraction, division->seed, STREAM_CLASS, parts->train,
-                parts->validation);
+    divide_samples (dataset, division, parts);
+  if (division->n_folds == 0 && division->val_fraction == 0)
+    return; /* the training part stays in file order */
   shuffle_part (division->seed, STREAM_TRAIN, parts->train);
   shuffle_part (division->seed, STREAM_VALIDATION, parts->validation);
 }

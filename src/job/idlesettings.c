@@ -131,6 +131,10 @@ add_of_folds (GPtrArray *list, const DynoSettings *s)
   DynoSettings defaults;
 
   dyno_settings_init (&defaults);
+  if (s->data_group_column && s->data_folds == 0 && s->data_val_split == 0
+      && s->data_test_split == 0)
+    add (list, _ ("data.group_column=%s has no effect: all samples train; set data.val_split"),
+         g_quark_to_string (s->data_group_column));
   if (s->data_folds > 0 && s->data_val_split != defaults.data_val_split)
     add (list, _ ("data.val_split=%g has no effect: the folds say which samples validate"),
          s->data_val_split);

@@ -70,6 +70,7 @@ void
 dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
 {
   const DynoModel *model = job->model ? dyno_model_find (job->model, NULL) : NULL;
+  const char *column = g_quark_to_string (job->settings.data_group_column);
 
   *params = (DynoDatasetParams){ .targets = job->targets,
                                  .axes = (DynoAxes) job->settings.data_layout,
@@ -77,6 +78,7 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
                                  .sequences = model && (model->reads_lengths || model->sequences),
                                  .links = job->settings.data_links,
                                  .one_class = job->settings.data_one_class,
+                                 .group_column = column,
                                  .threads = (guint) job->settings.threads };
 }
 

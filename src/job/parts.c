@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
+#include "groups.h"
 #include "intl.h"
 #include "train-error.h"
 #include <inttypes.h>
@@ -22,16 +23,22 @@ get_test_share (const DynoSettings *settings, const DynoDatasetInfo *info)
   return info->has_split || info->schema.generated ? 0 : settings->data_test_split;
 }
 
+static DynoDivision
+get_division (const DynoSettings *settings, const DynoDatasetInfo *info)
+{
+  gboolean folds = has_folds (settings, info);
+
+  return (DynoDivision){ .seed = (guint64) settings->seed,
+                         .test_fraction = get_test_share (settings, info),
+                         .val_fraction = settings->data_val_split,
+                         .n_folds = folds ? (guint) settings->data_folds : 0,
+                         .fold = folds ? get_fold (settings) : 0 };
+}
+
 void
 dyno_settings_divide (const DynoSettings *settings, DynoDataset *dataset, DynoDatasetParts *parts)
 {
-  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
-  gboolean folds = has_folds (settings, info);
-  DynoDivision division = { .seed = (guint64) settings->seed,
-                            .test_fraction = get_test_share (settings, info),
-                            .val_fraction = settings->data_val_split,
-                            .n_folds = folds ? (guint) settings->data_folds : 0,
-                            .fold = folds ? get_fold (settings) : 0 };
+  DynoDivision division = get_division (settings, dyno_dataset_get_info (dataset));
 
   dyno_dataset_divide (dataset, &division, parts);
 }
@@ -40,7 +47,8 @@ gboolean
 dyno_settings_divide_alike (const DynoSettings *a, const DynoSettings *b)
 {
   return a->data_test_split == b->data_test_split && a->data_val_split == b->data_val_split
-         && a->data_folds == b->data_folds && a->data_fold == b->data_fold && a->seed == b->seed;
+         && a->data_folds == b->data_folds && a->data_fold == b->data_fold
+         && a->data_group_column == b->data_group_column && a->seed == b->seed;
 }
 
 /* --- from the facts only ---------------------------------------------------------------------- */
@@ -83,6 +91,34 @@ take_share (guint64 *counts, guint32 n_groups, double fraction)
   return 1;
 }
 
+/* Whether whole groups are dealt out: data with their own split keep it. */
+static gboolean
+divides_groups (const DynoDatasetInfo *info)
+{
+  return info->groups && !info->has_split;
+}
+
+static void
+count_groups (const DynoSettings *settings, const DynoDatasetInfo *info, DynoPartCounts *counts)
+{
+  DynoDivision division = get_division (settings, info);
+  g_autofree guint8 *parts = dyno_groups_divide (info->groups, &division);
+  guint64 n[3] = { 0 };
+  guint32 groups[3] = { 0 };
+
+  for (guint32 g = 0; g < dyno_groups_get_count (info->groups); g++)
+    {
+      n[parts[g]] += dyno_groups_get_size (info->groups, g);
+      groups[parts[g]]++;
+    }
+  *counts = (DynoPartCounts){ .n_train = n[DYNO_GROUP_TRAINS],
+                              .n_validation = n[DYNO_GROUP_VALIDATES],
+                              .n_test = n[DYNO_GROUP_TESTS],
+                              .groups_train = groups[DYNO_GROUP_TRAINS],
+                              .groups_validation = groups[DYNO_GROUP_VALIDATES],
+                              .groups_test = groups[DYNO_GROUP_TESTS] };
+}
+
 void
 dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, DynoPartCounts *counts)
 {
@@ -90,8 +126,14 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, DynoPartC
   guint64 folds = (guint64) s->data_folds, left;
   double test_share = get_test_share (s, info);
   guint32 n_groups;
-  g_autofree guint64 *groups = copy_groups (info, &n_groups);
+  g_autofree guint64 *groups = NULL;
 
+  if (divides_groups (info))
+    {
+      count_groups (s, info, counts);
+      return;
+    }
+  groups = copy_groups (info, &n_groups);
   *counts = (DynoPartCounts){ .n_validation = info->n_validation };
   if (test_share > 0)
     counts->n_test = take_share (groups, n_groups, test_share);
@@ -176,6 +218,8 @@ check_folds (const DynoSettings *s, const DynoDatasetInfo *info, GError **error)
                            _ ("there is no such fold; it is at most data.folds"));
   if (!check_divisible (info, "data.folds", error))
     return FALSE;
+  if (info->groups)
+    return TRUE; /* check_groups counts them, and a class may be in one group only */
   if (s->data_test_split > 0)
     take_share (counts, n_groups, s->data_test_split);
   for (guint32 g = 0; g < n_groups; g++)
@@ -189,6 +233,66 @@ check_folds (const DynoSettings *s, const DynoDatasetInfo *info, GError **error)
   return refuse_small (info, n_groups > 1 ? info->class_names[smallest] : NULL, least, s, error);
 }
 
+/* Errors: DATA.  n: the groups that are divided into training and validation. */
+static gboolean
+refuse_few_groups (const DynoSettings *s, const DynoDatasetInfo *info, guint32 n, GError **error)
+{
+  const char *column = info->group_column;
+  guint32 all = dyno_groups_get_count (info->groups);
+  g_autofree char *folds = n < 2 ? g_strdup ("data.folds=0") : g_strdup_printf ("data.folds=%u", n);
+
+  if (s->data_folds > 0)
+    return dyno_train_refuse_data (
+        error,
+        ngettext ("“%s” has only %u group by the column “%s” for %" PRId64
+                  " folds, and a fold needs one of its own: set %s, or name another column in "
+                  "data.group_column%s",
+                  "“%s” has only %u groups by the column “%s” for %" PRId64
+                  " folds, and a fold needs one of its own: set %s, or name another column in "
+                  "data.group_column%s",
+                  n),
+        info->name, n, column, s->data_folds, folds,
+        s->data_test_split > 0 ? _ ("; those of the test part (data.test_split) do not count")
+                               : "");
+  return dyno_train_refuse_data (
+      error,
+      ngettext ("“%s” has only %u group by the column “%s”, and the training and each other part "
+                "need one of their own: set %s, or name another column in data.group_column",
+                "“%s” has only %u groups by the column “%s”, and the training and each other part "
+                "need one of their own: set %s, or name another column in data.group_column",
+                all),
+      info->name, all, column,
+      s->data_val_split > 0 && s->data_test_split > 0 ? _ ("a smaller data.test_split, or "
+                                                           "data.val_split=0")
+      : s->data_val_split > 0                         ? "data.val_split=0"
+                                                      : "data.test_split=0");
+}
+
+/* Errors: DATA. */
+static gboolean
+check_groups (const DynoSettings *s, const DynoDatasetInfo *info, GError **error)
+{
+  const char *column = g_quark_to_string (s->data_group_column);
+  DynoPartCounts counts;
+  guint32 left;
+
+  if (g_strcmp0 (column, info->group_column) != 0)
+    return dyno_train_refuse_data (
+        error,
+        _ ("“%s” was not opened with the groups that data.group_column=%s asks for: set it to one "
+           "of its columns, or to nothing, and open the data again"),
+        info->name, column ? column : "");
+  if (!info->groups || info->has_split)
+    return TRUE;
+  count_groups (s, info, &counts);
+  left = counts.groups_train + counts.groups_validation;
+  if (s->data_folds > 0 ? left < (guint64) s->data_folds
+                        : counts.n_train == 0 || (s->data_test_split > 0 && counts.n_test == 0)
+                              || (s->data_val_split > 0 && counts.n_validation == 0))
+    return refuse_few_groups (s, info, left, error);
+  return TRUE;
+}
+
 gboolean
 dyno_job_check_parts (const DynoJob *job, const DynoDatasetInfo *info, GError **error)
 {
@@ -196,5 +300,5 @@ dyno_job_check_parts (const DynoJob *job, const DynoDatasetInfo *info, GError **
 
   if (s->data_test_split > 0 && !check_divisible (info, "data.test_split", error))
     return FALSE;
-  return s->data_folds == 0 || check_folds (s, info, error);
+  return (s->data_folds == 0 || check_folds (s, info, error)) && check_groups (s, info, error);
 }

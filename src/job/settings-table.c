@@ -286,6 +286,12 @@ static const DynoSettingInfo table[] = {
   { NUMBER (INT, data_fold, "data.fold", "1", 1, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Fold"),
     .help = N_ ("Which of the folds validates in this run.") },
+  { TEXT (data_group_column, "data.group_column"), GROUP (PIPELINE), RATE (NONE),
+    .opens_data = TRUE, .same_on_resume = TRUE, .zero = N_ ("No groups"),
+    .title = N_ ("Group column"),
+    .help = N_ ("Column of a list (CSV, TSV, JSON lines) that names the group of each sample, such "
+                "as a patient or a site: all samples of a group come into the same part (training, "
+                "validation, test) and the same fold. An empty cell is a group of its own.") },
   { CHOICE (data_normalise, "data.normalise", "true", normalises), GROUP (PIPELINE),
     .same_on_resume = TRUE, .title = N_ ("Normalise"),
     .help =

@@ -72,15 +72,16 @@ typedef struct {
   double augment_time_shift;
   double augment_mixup, augment_cutmix; /* parameter of the Beta distribution; 0: off */
   gboolean data_shuffle;
-  gint data_balance;      /* DynoBalance */
-  double data_val_split;  /* of the samples that are not in the test part */
-  double data_test_split; /* 0: there is no test part */
-  gint64 data_folds;      /* 0: off */
-  gint64 data_fold;       /* the fold for validation, from 1 */
-  gint data_normalise;    /* DynoNormalise */
-  gint data_layout;       /* DynoAxes */
-  gint data_task;         /* DynoTask */
-  double data_max_bad;    /* share of samples that may be unreadable; 0: none */
+  gint data_balance;        /* DynoBalance */
+  double data_val_split;    /* of the samples that are not in the test part */
+  double data_test_split;   /* 0: there is no test part */
+  gint64 data_folds;        /* 0: off */
+  gint64 data_fold;         /* the fold for validation, from 1 */
+  GQuark data_group_column; /* quark of the column's name; 0: samples have no groups */
+  gint data_normalise;      /* DynoNormalise */
+  gint data_layout;         /* DynoAxes */
+  gint data_task;           /* DynoTask */
+  double data_max_bad;      /* share of samples that may be unreadable; 0: none */
   gboolean data_links;
   gboolean data_one_class;
   double model_width;

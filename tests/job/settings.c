@@ -2,11 +2,13 @@
 /* The table of settings: defaults, conversion to text and back, refusals, locales; schedules; plans
  * of jobs. */
 #include "amount.h"
+#include "groups.h"
 #include "idlesettings.h"
 #include "job-test.h"
 #include "microbatch.h"
 #include "planjob.h"
 #include "schedule.h"
+#include <glib/gstdio.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -80,6 +82,7 @@ test_keys (void)
                                       "data.test_split",
                                       "data.folds",
                                       "data.fold",
+                                      "data.group_column",
                                       "data.normalise",
                                       "data.task",
                                       "data.layout",
@@ -513,6 +516,10 @@ test_idle (void)
       "loss.class_weights has no effect: the loss of a batch" },
     { "data.fold=2", 10, 0, FALSE, "data.fold=2 has no effect: data.folds is 0" },
     { "data.fold=2 data.folds=3", 10, 0, FALSE, "" },
+    { "data.group_column=patient", 10, 0, FALSE, "" },
+    { "data.group_column=patient data.val_split=0", 0, 0, FALSE,
+      "data.group_column=patient has no effect: all samples train" },
+    { "data.group_column=patient data.val_split=0 data.test_split=0.1", 0, 0, FALSE, "" },
     { "data.val_split=0.2 data.folds=3", 10, 0, FALSE,
       "data.val_split=0.2 has no effect: the folds say" },
     { "batch_size=2 loss.class_weights=balanced", 10, 0, FALSE, "" },
@@ -1299,6 +1306,145 @@ test_parts_refused (void)
     }
 }
 
+/* --- groups ----------------------------------------------------------------------------------- */
+
+/* Pixels in rows of text: 60 samples of 12 groups of different size. */
+static char *
+write_groups (void)
+{
+  g_autoptr (GString) text = g_string_new ("patient,label,pixels\n");
+  int fd;
+  char *path = NULL;
+
+  for (guint i = 0; i < 60; i++)
+    g_string_append_printf (text, "%u,%u,%u 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
+                            (guint) sqrt (2.4 * i), i % 2, i);
+  fd = g_file_open_tmp ("groups-XXXXXX.csv", &path, NULL);
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_true (g_close (fd, NULL));
+  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+  return path;
+}
+
+/* Groups are counted as they are divided, into shares and folds; the setting opens the data set, and
+ * another column is another division. */
+static void
+test_parts_of_groups (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autofree char *path = write_groups ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  DynoDatasetParams params;
+  DynoSettings other;
+  const DynoDatasetInfo *info;
+  guint32 all = 0;
+
+  g_assert_true (dyno_settings_set (&job->settings, "data.group_column", "patient", NULL));
+  dyno_job_get_dataset_params (job, &params);
+  dataset = dyno_dataset_open (path, &params, NULL, NULL, NULL, NULL);
+  g_assert_nonnull (dataset);
+  info = dyno_dataset_get_info (dataset);
+  g_assert_cmpuint (dyno_groups_get_count (info->groups), ==, 12);
+  for (guint i = 0; i < 9; i++)
+    {
+      static const double shares[] = { 0, 0.2, 0.4 };
+      DynoPartCounts parted;
+
+      job->settings.data_test_split = shares[i / 3];
+      job->settings.data_val_split = shares[i % 3];
+      parted = assert_counted (job, dataset);
+      g_assert_cmpuint (parted.groups_train + parted.groups_validation + parted.groups_test, ==,
+                        12);
+      g_assert_cmpint (parted.groups_test > 0, ==, i / 3 > 0);
+      g_assert_cmpint (parted.groups_validation > 0, ==, i % 3 > 0);
+      g_assert_true (dyno_job_check_parts (job, info, NULL));
+    }
+  job->settings.data_folds = 4;
+  job->settings.data_test_split = 0;
+  for (job->settings.data_fold = 1; job->settings.data_fold <= 4; job->settings.data_fold++)
+    {
+      g_assert_true (dyno_job_check_parts (job, info, NULL));
+      all += assert_counted (job, dataset).groups_validation;
+    }
+  g_assert_cmpuint (all, ==, 12);
+  other = job->settings;
+  g_assert_true (dyno_settings_divide_alike (&job->settings, &other));
+  g_assert_true (dyno_settings_set (&other, "data.group_column", "label", NULL));
+  g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
+  g_assert_cmpint (g_unlink (path), ==, 0);
+}
+
+static void
+test_parts_of_groups_refused (void)
+{
+  static const struct {
+    guint32 n_groups; /* 0: the data set was opened without */
+    gint64 folds;
+    double test_share, val_share;
+    gboolean has_split;
+    const char *words; /* words of the error, separated by '|'; NULL: none */
+  } cases[] = {
+    { 0, 0, 0, 0.1, FALSE, "not opened with the groups that data.group_column=site asks for" },
+    { 1, 0, 0, 0, FALSE, NULL },
+    { 1, 0, 0, 0.1, FALSE, "only 1 group by|set data.val_split=0, or" },
+    { 1, 0, 0.1, 0, FALSE, "only 1 group by|set data.test_split=0, or" },
+    { 2, 0, 0.1, 0, FALSE, NULL },
+    { 2, 0, 0, 0.9, FALSE, NULL },
+    { 2, 0, 0.1, 0.1, FALSE, "only 2 groups by the column “site”|a smaller data.test_split" },
+    { 3, 0, 0.1, 0.1, FALSE, NULL },
+    { 3, 3, 0, 0.1, FALSE, NULL },
+    { 3, 4, 0, 0.1, FALSE, "only 3 groups by|for 4 folds|set data.folds=3" },
+    { 3, 3, 0.1, 0.1, FALSE, "only 2 groups by|set data.folds=2|those of the test part" },
+    { 2, 2, 0.1, 0.1, FALSE, "only 1 group by|set data.folds=0" },
+    { 1, 0, 0, 0.1, TRUE, NULL }, /* the data keep their own validation part */
+  };
+  guint32 ids[30];
+  g_autoptr (DynoJob) job = resnet_job ();
+  guint64 of_class[] = { 29, 1 }; /* the second class is in one group only */
+  g_auto (GStrv) names = g_strsplit ("usual rare", " ", -1);
+
+  g_assert_true (dyno_settings_set (&job->settings, "data.group_column", "site", NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoDatasetInfo info = images;
+      g_autoptr (DynoGroups) groups = NULL;
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) words = g_strsplit (cases[i].words ? cases[i].words : "", "|", -1);
+
+      for (guint k = 0; k < G_N_ELEMENTS (ids); k++)
+        ids[k] = k % MAX (cases[i].n_groups, 1);
+      groups = cases[i].n_groups > 0 ? dyno_groups_new (ids, G_N_ELEMENTS (ids), NULL, 0) : NULL;
+      info.name = (char *) "few";
+      info.n_samples = G_N_ELEMENTS (ids);
+      info.n_classes = 2;
+      info.class_counts = of_class;
+      info.class_names = names;
+      info.groups = groups;
+      info.group_column = groups ? (char *) "site" : NULL;
+      info.has_split = cases[i].has_split;
+      info.n_validation = info.has_split ? 3 : 0;
+      job->settings.data_folds = cases[i].folds;
+      job->settings.data_test_split = cases[i].test_share;
+      job->settings.data_val_split = cases[i].val_share;
+      g_assert_cmpint (dyno_job_check_parts (job, &info, &error), ==, cases[i].words == NULL);
+      for (guint w = 0; words[w]; w++)
+        g_assert_nonnull (strstr (error->message, words[w]));
+      if (error)
+        g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+      if (info.has_split)
+        {
+          DynoPartCounts parted;
+
+          dyno_job_count_parts (job, &info, &parted);
+          g_assert_cmpuint (parted.n_validation, ==, 3);
+          /* The data set that is open has the groups of an earlier column. */
+          info.group_column = (char *) "patient";
+          g_assert_false (dyno_job_check_parts (job, &info, NULL));
+          g_assert_cmpuint (parted.groups_train, ==, 0);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1338,5 +1484,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/parts", test_parts);
   g_test_add_func ("/job/parts-of-folds", test_parts_of_folds);
   g_test_add_func ("/job/parts-that-cannot-be", test_parts_refused);
+  g_test_add_func ("/job/settings/parts-of-groups", test_parts_of_groups);
+  g_test_add_func ("/job/settings/parts-of-groups-refused", test_parts_of_groups_refused);
   return g_test_run ();
 }

@@ -239,6 +239,42 @@ def test_one_class_is_taken_on_request(home):
     window.ready()
 
 
+def test_groups_stay_together(home):
+    """The column of the groups is typed into the form: whole groups of ten then validate.  A column
+    that is not there is an error, and no run begins until it is taken back."""
+    window = home.window()
+    with open(home.file('list.csv'), 'w', encoding='utf-8') as file:
+        file.write('file,patient,label\n')
+        for i in range(40):
+            write_png(home.file(f'{i}.png'), 16, (i, 2 * i, 99))
+            file.write(f'{i}.png,p{i // 10},{"ab"[i % 2]}\n')
+    window.ready()
+
+    def name_column(name):
+        window.page('Train')
+        window.key('ctrl+f')
+        window.type('Group column', 'Find a setting')
+        entry = window.find(Role.TEXT, 'Group column')
+        window.focus_on(entry)
+        entry.text = name
+        window.key('Return')
+        window.page('Data')
+    window.open_settings(data=home.file('list.csv'), model='mlp', image_size=16, epochs=1, batch_size=8)
+    window.ready()
+    window.page('Data')
+    window.text('36 train, 4 validate')
+    name_column('patient')
+    window.text('30 train, 10 validate')
+    window.ready()
+    name_column('person')
+    window.text_with('has no column “person”')
+    window.page('Train')
+    window.text_with('was not opened with the groups that')
+    name_column('')
+    window.text('36 train, 4 validate')
+    window.ready()
+
+
 def test_the_window_lives_while_a_scan_waits(home):
     """While a folder on a server that does not answer is scanned, pages and settings can be used,
     and the scan can be cancelled."""
@@ -300,7 +336,7 @@ TESTS = [test_opening_what_is_not_there_is_an_error, test_limit_is_the_smaller_o
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures,
          test_data_shows_samples_as_the_network_sees_them, test_a_picture_that_is_missing_moves_no_other,
          test_another_data_set_leaves_nothing_of_the_one_before, test_one_class_is_taken_on_request,
-         test_the_window_lives_while_a_scan_waits, test_names_are_no_markup]
+         test_groups_stay_together, test_the_window_lives_while_a_scan_waits, test_names_are_no_markup]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -16,17 +16,20 @@ typedef struct {
   const char *prefix; /* prefix of its paths, below the root; "" */
   DynoPart part;      /* the part of all rows; NONE: the column split decides */
   DynoTask asked;
-  guint first_row;    /* index of the first row after a header */
-  guint n_columns;    /* of the first row */
-  GPtrArray *headers; /* names of the columns; empty: there are none */
-  int path, split;    /* indices of the columns, or -1 */
-  int mask;           /* the column of masks' paths, which is the only target; -1: there is none */
-  GArray *targets;    /* guint: columns */
-  guint8 *commas;     /* (n_columns) TRUE where numbers of the column have a decimal comma */
-  gboolean values;    /* the targets are values */
-  gboolean one_hot;   /* the class is the target that is 1 */
-  gboolean flags;     /* each target is a label, which a sample has or has not */
-  gboolean lists;     /* the only target lists the names of a sample's labels */
+  guint first_row;        /* index of the first row after a header */
+  guint n_columns;        /* of the first row */
+  GPtrArray *headers;     /* names of the columns; empty: there are none */
+  int path, split;        /* indices of the columns, or -1 */
+  int group;              /* the column of the groups, which is nothing else; -1: there is none */
+  const char *group_name; /* which the user asks for; NULL or "": there are no groups */
+  gboolean may_lack_group;
+  int mask;         /* the column of masks' paths, which is the only target; -1: there is none */
+  GArray *targets;  /* guint: columns */
+  guint8 *commas;   /* (n_columns) TRUE where numbers of the column have a decimal comma */
+  gboolean values;  /* the targets are values */
+  gboolean one_hot; /* the class is the target that is 1 */
+  gboolean flags;   /* each target is a label, which a sample has or has not */
+  gboolean lists;   /* the only target lists the names of a sample's labels */
   /* with lists: between the names; 0 before it is found, unless an earlier file has it */
   char separator;
   char *reason; /* reason of a guess, or NULL */
@@ -43,11 +46,11 @@ gboolean dyno_manifest_get_number (const DynoManifestRows *rows, guint column, c
 /* "“x”" or, without headers, "3"; g_free. */
 char *dyno_manifest_name_column (const DynoManifestRows *rows, guint column);
 /* The column whose name is the first of the words (in lower case, letters and digits only, NULL at
- * the end) that names one; -1: there is none. */
+ * the end) that names one, and that is not the column of the groups; -1: there is none. */
 int dyno_manifest_find_column (const DynoManifestRows *rows, const char *const *words);
-/* Lists the columns that hold neither paths nor parts nor row numbers as targets. */
+/* Lists the columns that hold neither paths nor parts nor groups nor row numbers as targets. */
 void dyno_manifest_list_candidates (DynoManifestRows *rows);
-/* Names of the targets; and of the columns that are no targets, paths or parts, with their number
+/* Names of the targets; and of the columns that are no targets, paths, parts or groups, with their number
  * (learned: a column that is left out, or -1); g_free. */
 char *dyno_manifest_name_targets (const DynoManifestRows *rows);
 char *dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n);
@@ -58,6 +61,17 @@ void dyno_manifest_guess (DynoManifestRows *rows, gboolean doubted, char *reason
 /* Sets UNSUPPORTED with a text after the name of the file and before its columns; FALSE. */
 gboolean dyno_manifest_refuse_columns (const DynoManifestRows *rows, GError **error,
                                        const char *what);
+
+/* --- groups of samples (manifestgroups.c) --- */
+
+/* The column whose name is the asked one, to the letter; -1: there is none. */
+int dyno_manifest_find_group (const DynoManifestRows *rows);
+/* Refuses a column of groups that is not there, or that has the paths.  Errors: UNSUPPORTED. */
+gboolean dyno_manifest_check_group (const DynoManifestRows *rows, GError **error);
+/* The id of a row's group, which is added to groups (text to id) and counted in n; an empty cell is
+ * a group of its own. */
+guint32 dyno_manifest_add_group (const DynoManifestRows *rows, guint row, GHashTable *groups,
+                                 guint32 *n);
 
 /* --- several labels of a sample (manifestlabels.c) --- */
 

@@ -7,7 +7,8 @@
  * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
  * each row are classes, columns of 0 and 1 or of lists of names are labels (manifestlabels.c), and
  * numbers with a fraction, or several columns of numbers, are values to predict.  A column named
- * label is the only target.  A column named mask has the paths of masks. Names for which no file
+ * label is the only target.  A column named mask has the paths of masks.  The column that
+ * data.group_column names has the groups, and is nothing else. Names for which no file
  * exists are looked up (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
@@ -34,8 +35,10 @@ typedef struct {
   GArray *marks;         /* DynoLabelMark, with several labels of a sample */
   gboolean flags, lists; /* the form of several labels, with the separator of lists */
   char separator;
-  GArray *spans; /* Span: of each file of flags */
-  GArray *parts; /* guint8: DynoPart of each item */
+  GArray *spans;      /* Span: of each file of flags */
+  GArray *parts;      /* guint8: DynoPart of each item */
+  GHashTable *groups; /* text of a group to its id */
+  guint32 n_groups;
   DynoNamedFiles *files;
   gboolean resolves; /* some names are not names of files */
   guint64 n_found;   /* number of names that were resolved to another file */
@@ -226,6 +229,7 @@ take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const cha
       || (mask && !add_mask (list, mask, error)))
     return FALSE;
   item.line = g_array_index (rows->table->rows, DynoTextTableRow, row).line;
+  item.group = dyno_manifest_add_group (rows, row, manifest->groups, &manifest->n_groups);
   for (guint t = 0; t < rows->targets->len; t++)
     {
       guint column = g_array_index (rows->targets, guint, t);
@@ -334,6 +338,7 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
   manifest->flags = rows->flags;
   manifest->lists = rows->lists;
   manifest->separator = rows->separator;
+  manifest->dataset->has_groups = manifest->dataset->has_groups || rows->group >= 0;
   if (rows->mask >= 0 && !manifest->list->masks)
     manifest->list->masks = dyno_mask_list_new ();
   if (rows->reason && !info->task_reason)
@@ -392,6 +397,10 @@ load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart pa
                             .prefix = prefix,
                             .part = part,
                             .asked = manifest->context->params->task,
+                            .group = -1,
+                            .group_name = manifest->context->params->group_column,
+                            .may_lack_group = manifest->context->params->may_lack_groups
+                                              || manifest->context->paths,
                             .separator = manifest->separator };
   gsize size;
   gboolean ok;
@@ -522,6 +531,7 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   list->manifest = is_folder ? g_strdup ("metadata") : g_path_get_basename (path);
   dyno_label_table_init (&manifest.labels);
   manifest.parts = g_array_new (FALSE, FALSE, sizeof (guint8));
+  manifest.groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   manifest.marks = g_array_new (FALSE, FALSE, sizeof (DynoLabelMark));
   manifest.spans = g_array_new (FALSE, FALSE, sizeof (Span));
   g_array_set_clear_func (manifest.spans, span_clear);
@@ -552,6 +562,7 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   g_free (manifest.first_name);
   g_free (manifest.first_path);
   g_array_unref (manifest.parts);
+  g_hash_table_unref (manifest.groups);
   g_array_unref (manifest.marks);
   g_array_unref (manifest.spans);
   return ok;
@@ -597,5 +608,6 @@ const DynoDatasetClass dyno_dataset_class_manifest = {
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,
+  .group = dyno_image_list_group,
   .is_validation = dyno_image_list_is_validation,
 };

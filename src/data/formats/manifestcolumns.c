@@ -60,7 +60,7 @@ dyno_manifest_find_column (const DynoManifestRows *rows, const char *const *word
     g_ptr_array_add (names, plain (g_ptr_array_index (rows->headers, c)));
   for (guint w = 0; words[w]; w++)
     for (guint c = 0; c < names->len; c++)
-      if (g_str_equal (names->pdata[c], words[w]))
+      if ((int) c != rows->group && g_str_equal (names->pdata[c], words[w]))
         return (int) c;
   return -1;
 }
@@ -91,7 +91,8 @@ find_first (const DynoManifestRows *rows, DynoNamedFiles *files, guint row)
 }
 
 /* Finds the names of the columns: the members of JSON lines, or the first row, if one of its cells
- * is a usual name for paths, or if it names no file and the second row does. */
+ * is a usual name for paths, or the asked name of the groups, or if it names no file and the second
+ * row does. */
 static void
 find_headers (DynoManifestRows *rows, DynoNamedFiles *files)
 {
@@ -104,7 +105,7 @@ find_headers (DynoManifestRows *rows, DynoNamedFiles *files)
   for (guint c = 0; c < g_array_index (table->rows, DynoTextTableRow, 0).n; c++)
     g_ptr_array_add (rows->headers, g_strstrip (g_strdup (dyno_text_table_get (table, 0, c))));
   rows->first_row = 1;
-  if (dyno_manifest_find_column (rows, path_words) >= 0
+  if (dyno_manifest_find_column (rows, path_words) >= 0 || dyno_manifest_find_group (rows) >= 0
       || (table->rows->len > 1 && find_first (rows, files, 1) != DYNO_NAMED_MISSING
           && find_first (rows, files, 0) == DYNO_NAMED_MISSING))
     return;
@@ -218,7 +219,8 @@ find_commas (DynoManifestRows *rows, GPtrArray *notes)
 
       for (guint r = rows->first_row; (int) c != rows->path && r < rows->table->rows->len; r++)
         {
-          const char *cell = dyno_text_table_get (rows->table, r, c);
+          const char *cell =
+              (int) c == rows->group ? NULL : dyno_text_table_get (rows->table, r, c);
           gboolean comma = cell && take_comma_number (cell, &number);
 
           n += cell && *cell;
@@ -289,7 +291,7 @@ dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n)
   *n = 0;
   for (guint c = 0; c < rows->n_columns; c++)
     if ((int) c != learned && (int) c != rows->path && (int) c != rows->split
-        && !g_hash_table_contains (targets, GUINT_TO_POINTER (c)))
+        && (int) c != rows->group && !g_hash_table_contains (targets, GUINT_TO_POINTER (c)))
       {
         g_autofree char *one = dyno_manifest_name_column (rows, c);
         if ((*n)++ < MAX_NAMED)
@@ -448,20 +450,19 @@ decide_several (DynoManifestRows *rows, GError **error)
   return TRUE;
 }
 
-/* Lists the columns that hold neither paths nor parts nor row numbers. */
 void
 dyno_manifest_list_candidates (DynoManifestRows *rows)
 {
   guint n = 0;
 
   for (guint c = 0; c < rows->n_columns; c++)
-    n += (int) c != rows->path && (int) c != rows->split;
+    n += (int) c != rows->path && (int) c != rows->split && (int) c != rows->group;
   for (guint c = 0; c < rows->n_columns; c++)
     {
       g_autofree char *name =
           c < rows->headers->len ? plain (g_ptr_array_index (rows->headers, c)) : NULL;
 
-      if ((int) c == rows->path || (int) c == rows->split
+      if ((int) c == rows->path || (int) c == rows->split || (int) c == rows->group
           || (n > 1 && name && g_strv_contains (index_words, name)))
         continue;
       g_array_append_val (rows->targets, c);
@@ -493,7 +494,10 @@ find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
   dyno_manifest_list_candidates (rows);
   if (rows->targets->len == 0)
     return dyno_manifest_refuse_columns (
-        rows, error, _ ("has a path and nothing to learn; add a column “label”"));
+        rows, error,
+        rows->group < 0 ? _ ("has a path and nothing to learn; add a column “label”")
+                        : _ ("has a path, the column that data.group_column names, and nothing to "
+                             "learn; add a column “label”, or name another column"));
   if (rows->targets->len == 1)
     {
       learn_one (rows, g_array_index (rows->targets, guint, 0), notes);
@@ -619,14 +623,19 @@ dyno_manifest_plan (DynoManifestRows *rows, DynoNamedFiles *files, GPtrArray *no
   gboolean masks;
 
   find_headers (rows, files);
-  rows->path = MAX (dyno_manifest_find_column (rows, path_words), 0);
-  rows->split = find_split (rows);
   if (rows->table->rows->len <= rows->first_row)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” lists no sample"),
                    rows->name);
       return FALSE;
     }
+  rows->path = dyno_manifest_find_column (rows, path_words);
+  rows->group = dyno_manifest_find_group (rows);
+  if (rows->path < 0)
+    rows->path = rows->group == 0 ? 1 : 0;
+  if (!dyno_manifest_check_group (rows, error))
+    return FALSE;
+  rows->split = find_split (rows);
   rows->n_columns = rows->headers->len > 0
                         ? rows->headers->len
                         : g_array_index (rows->table->rows, DynoTextTableRow, 0).n;

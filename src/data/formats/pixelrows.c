@@ -25,7 +25,7 @@
 
 typedef struct {
   guint8 *images;
-  GArray *items; /* DynoListedImage: class and part */
+  GArray *items; /* DynoListedImage: class, part and group */
   guint32 side;
 } PixelRows;
 
@@ -35,6 +35,7 @@ typedef struct {
   const char *name; /* of the file */
   guint first_row;
   int label, part;
+  int group;  /* of the groups, which is nothing else */
   int pixels; /* the column with all pixels */
   /* where there is no such column, the columns of single pixels: [first, last) */
   guint first, last;
@@ -128,8 +129,9 @@ set_unsupported (const Columns *columns, const char *what, GError **error)
   return FALSE;
 }
 
+/* group: the asked name of the column of the groups, or NULL. */
 static void
-name_columns (Columns *columns, guint n)
+name_columns (Columns *columns, guint n, const char *group)
 {
   static const char *const parts[] = { "usage", "split", "set", "part", NULL };
 
@@ -139,7 +141,9 @@ name_columns (Columns *columns, guint n)
       g_autofree char *raw = g_strstrip (g_strdup (dyno_text_table_get (columns->table, 0, c)));
       g_autofree char *name = g_ascii_strdown (raw, -1);
 
-      if (g_str_equal (name, "pixels"))
+      if (group && g_str_equal (raw, group))
+        columns->group = (int) c;
+      else if (g_str_equal (name, "pixels"))
         columns->pixels = (int) c;
       else if (is_pixel_name (name))
         {
@@ -154,13 +158,37 @@ name_columns (Columns *columns, guint n)
 }
 
 static gboolean
-find_columns (Columns *columns, GError **error)
+refuse_group (const Columns *columns, const char *group, guint n, GError **error)
 {
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint c = 0; columns->first_row > 0 && c < n; c++)
+    {
+      g_autofree char *name = g_strstrip (g_strdup (dyno_text_table_get (columns->table, 0, c)));
+
+      if (!is_pixel_name (name))
+        g_string_append_printf (names, "%s“%s”", names->len > 0 ? ", " : "", name);
+    }
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+               columns->first_row > 0
+                   ? _ ("“%s” has no column “%s”, which data.group_column names; name another "
+                        "one, or set it to nothing; its columns: %s")
+                   : _ ("“%s” has columns without names, and data.group_column asks for “%s”; "
+                        "add a first line that names the columns%s"),
+               columns->name, group, names->str);
+  return FALSE;
+}
+
+static gboolean
+find_columns (Columns *columns, const DynoOpenContext *context, GError **error)
+{
+  const char *group = context->params->group_column;
   const DynoTextTable *table = columns->table;
   guint n = table->rows->len > 0 ? g_array_index (table->rows, DynoTextTableRow, 0).n : 0;
   guint8 value;
 
-  columns->label = columns->part = columns->pixels = -1;
+  group = group && *group ? group : NULL;
+  columns->label = columns->part = columns->pixels = columns->group = -1;
   if (n > 1 && is_byte (dyno_text_table_get (table, 0, 0), &value)
       && is_byte (dyno_text_table_get (table, 0, n - 1), &value))
     {
@@ -169,13 +197,15 @@ find_columns (Columns *columns, GError **error)
       columns->last = n;
     }
   else
-    name_columns (columns, n);
+    name_columns (columns, n, group);
   if (columns->first_row >= table->rows->len)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” lists no sample"),
                    columns->name);
       return FALSE;
     }
+  if (group && columns->group < 0 && !context->params->may_lack_groups && !context->paths)
+    return refuse_group (columns, group, n, error);
   if (columns->label < 0)
     return set_unsupported (columns, _ ("has pixels and no class; add a column “label”"), error);
   return TRUE;
@@ -260,10 +290,22 @@ part_of (const Columns *columns, guint row)
                            : DYNO_PART_NONE;
 }
 
+/* The id of a row's group: an empty cell is a group of its own. */
+static guint32
+find_group (const Columns *columns, guint row, DynoLabelTable *groups)
+{
+  const char *cell =
+      columns->group < 0 ? NULL : dyno_text_table_get (columns->table, row, (guint) columns->group);
+  g_autofree char *text = g_strstrip (g_strdup (cell ? cell : "")),
+                  *own = g_strdup_printf ("\n%u", row); /* no stripped text begins so */
+
+  return dyno_label_table_add (groups, *text ? text : own);
+}
+
 /* NULL: the row was taken, or belongs to the part that is dropped. */
 static const char *
 take_row (PixelRows *rows, const Columns *columns, guint row, DynoPart dropped,
-          DynoLabelTable *labels)
+          DynoLabelTable *labels, DynoLabelTable *groups)
 {
   guint64 size = (guint64) rows->side * rows->side;
   guint8 *out = rows->images + rows->items->len * size;
@@ -284,6 +326,7 @@ take_row (PixelRows *rows, const Columns *columns, guint row, DynoPart dropped,
     return n < 0 ? _ ("a pixel is no whole number from 0 to 255")
                  : _ ("it has another number of pixels than the first row");
   item.class_id = (gint32) dyno_label_table_add (labels, label);
+  item.group = find_group (columns, row, groups);
   item.validation = part != DYNO_PART_TRAIN;
   g_array_append_val (rows->items, item);
   return NULL;
@@ -295,7 +338,7 @@ take_rows (PixelRows *rows, const Columns *columns, DynoDataset *dataset,
 {
   guint64 n[DYNO_PART_TEST + 1] = { 0 };
   DynoPart dropped = DYNO_PART_NONE;
-  DynoLabelTable labels;
+  DynoLabelTable labels, groups;
   gboolean ok = TRUE;
 
   for (guint row = columns->first_row; row < columns->table->rows->len; row++)
@@ -313,9 +356,10 @@ take_rows (PixelRows *rows, const Columns *columns, DynoDataset *dataset,
                            n[DYNO_PART_TEST]));
     }
   dyno_label_table_init (&labels);
+  dyno_label_table_init (&groups);
   for (guint row = columns->first_row; ok && row < columns->table->rows->len; row++)
     {
-      const char *reason = take_row (rows, columns, row, dropped, &labels);
+      const char *reason = take_row (rows, columns, row, dropped, &labels, &groups);
 
       if (reason)
         dyno_image_list_note (dataset, context, columns->name,
@@ -325,6 +369,8 @@ take_rows (PixelRows *rows, const Columns *columns, DynoDataset *dataset,
     }
   dyno_label_table_finish (&labels, &dataset->info, rows->items, TRUE);
   dyno_label_table_clear (&labels);
+  dyno_label_table_clear (&groups);
+  dataset->has_groups = columns->group >= 0;
   return ok;
 }
 
@@ -367,7 +413,7 @@ pixelrows_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
     return FALSE;
   dataset->info.size_bytes = size;
   columns.table = table = dyno_text_table_parse (bytes->data, size, name, error);
-  if (!table || !find_columns (&columns, error) || !find_side (rows, &columns, error)
+  if (!table || !find_columns (&columns, context, error) || !find_side (rows, &columns, error)
       || !take_rows (rows, &columns, dataset, context, error))
     return FALSE;
   fill_info (dataset, rows);
@@ -398,6 +444,12 @@ static gint32
 pixelrows_label (DynoDataset *dataset, guint64 index)
 {
   return get_item (dataset, index)->class_id;
+}
+
+static guint32
+pixelrows_group (DynoDataset *dataset, guint64 index)
+{
+  return get_item (dataset, index)->group;
 }
 
 static gboolean
@@ -436,5 +488,6 @@ const DynoDatasetClass dyno_dataset_class_pixelrows = {
   .close = pixelrows_close,
   .decode = pixelrows_decode,
   .label = pixelrows_label,
+  .group = pixelrows_group,
   .is_validation = pixelrows_is_validation,
 };

@@ -563,6 +563,12 @@ sequences_values (DynoDataset *dataset, guint64 index)
   return &g_array_index (list->values, float, index * list->n_values);
 }
 
+static guint32
+sequences_group (DynoDataset *dataset, guint64 index)
+{
+  return get_item (dataset, index)->group;
+}
+
 static gboolean
 sequences_is_validation (DynoDataset *dataset, guint64 index)
 {
@@ -669,6 +675,7 @@ const DynoDatasetClass dyno_dataset_class_sequences = {
   .values = sequences_values,
   .probe = sequences_probe,
   .describe = sequences_describe,
+  .group = sequences_group,
   .is_validation = sequences_is_validation,
 };
 

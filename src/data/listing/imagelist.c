@@ -289,6 +289,12 @@ dyno_image_list_values (DynoDataset *dataset, guint64 index)
   return &g_array_index (list->values, float, index * list->n_values);
 }
 
+guint32
+dyno_image_list_group (DynoDataset *dataset, guint64 index)
+{
+  return get_item (dataset, index)->group;
+}
+
 gboolean
 dyno_image_list_is_validation (DynoDataset *dataset, guint64 index)
 {

@@ -27,7 +27,8 @@ typedef struct {
   guint32 container; /* index in containers, or DYNO_IMAGE_LIST_NO_CONTAINER */
   guint32 name;      /* offset in names: below root, or in the container */
   gint32 class_id;
-  guint32 line; /* line in the manifest, from 1; 0: there is none */
+  guint32 line;  /* line in the manifest, from 1; 0: there is none */
+  guint32 group; /* an id of its group, where the data set has groups */
   guint8 validation, deflated;
 } DynoListedImage;
 
@@ -141,6 +142,7 @@ const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);
 void dyno_image_list_put_target (DynoDataset *dataset, guint64 index, gpointer target);
 gboolean dyno_image_list_probe (DynoDataset *dataset, guint64 index, GError **error);
 char *dyno_image_list_describe (DynoDataset *dataset, guint64 index);
+guint32 dyno_image_list_group (DynoDataset *dataset, guint64 index);
 gboolean dyno_image_list_is_validation (DynoDataset *dataset, guint64 index);
 
 /* Maps labels in text form to class ids: whole numbers in numeric order, others by the bytes of
