@@ -194,6 +194,12 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_uint (&json, "n_train", counts.n_train);
   dyno_json_uint (&json, "n_validation", counts.n_validation);
   dyno_json_uint (&json, "n_test", counts.n_test);
+  if (info->groups)
+    {
+      dyno_json_uint (&json, "groups_train", counts.groups_train);
+      dyno_json_uint (&json, "groups_validation", counts.groups_validation);
+      dyno_json_uint (&json, "groups_test", counts.groups_test);
+    }
   dyno_json_uint (&json, "steps_per_epoch", plan->steps_per_epoch);
   dyno_json_int (&json, "fitting_batch", plan->fitting_batch);
   dyno_json_bool (&json, "fits_checkpointed", plan->fits_checkpointed);
@@ -228,6 +234,10 @@ print_parts (const DynoJob *job, const DynoDatasetInfo *info)
   dyno_out_line ("parts   %" G_GUINT64_FORMAT " %s to train, %" G_GUINT64_FORMAT " to validate%s",
                  counts.n_train, dyno_plural (counts.n_train, "sample", "samples"),
                  counts.n_validation, tested ? tested : "");
+  if (counts.groups_train > 0)
+    dyno_out_line ("groups  %u to train, %u to validate, %u to test, by the column “%s”",
+                   counts.groups_train, counts.groups_validation, counts.groups_test,
+                   info->group_column);
 }
 
 void

@@ -90,6 +90,7 @@ open_data (const DynoEvaluateRequest *r, const char *weights, DynoEvaluation *e,
     {
       params.one_class = TRUE;
       params.targets = NULL;
+      params.may_lack_groups = TRUE;
     }
   e->dataset = dyno_predictor_open_labelled (weights, location, &params, cancellable, error);
   return e->dataset != NULL;

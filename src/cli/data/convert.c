@@ -133,9 +133,10 @@ dyno_verb_convert (int argc, char **argv)
   g_autoptr (DynoDataset) dataset = NULL;
   g_auto (GStrv) names = NULL, set = NULL;
   g_autofree char *targets = NULL;
-  gboolean opening, as_json = FALSE, force = FALSE, no_measure = FALSE;
+  gboolean as_json = FALSE, force = FALSE, no_measure = FALSE;
   g_autoptr (DynoJob) job = dyno_job_new ();
   DynoDatasetParams params;
+  DynoInspectSet purpose;
   Outcome outcome = { .before = NAN, .after = NAN };
   int code, size = 0;
   const GOptionEntry entries[] = {
@@ -164,9 +165,9 @@ dyno_verb_convert (int argc, char **argv)
     return dyno_cli_usage (argv[0], "--size must be from 0 (as they are) to 8192, not %d", size);
   if (!force && g_file_test (names[1], G_FILE_TEST_EXISTS))
     return dyno_cli_usage (argv[0], "“%s” is there already; --force replaces it", names[1]);
-  if (!dyno_inspect_apply (&job->settings, set, &opening, &error))
+  if (!dyno_inspect_apply (&job->settings, set, &purpose, &error))
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
-  if (!opening)
+  if (purpose != DYNO_INSPECT_OPENS)
     return dyno_cli_usage (
         argv[0], "--set takes only settings of how DATA is read, such as data.task or data.layout");
   job->targets = g_steal_pointer (&targets);

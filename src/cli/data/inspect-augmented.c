@@ -7,10 +7,23 @@
 #include "samplepreview.h"
 #include "signals.h"
 
-gboolean
-dyno_inspect_apply (DynoSettings *settings, char *const *set, gboolean *opening, GError **error)
+static DynoInspectSet
+find_purpose (const char *key)
 {
-  *opening = TRUE;
+  static const char *const dividing[] = { "data.val_split", "data.test_split",
+                                          "data.folds",     "data.fold",
+                                          "seed",           NULL };
+
+  return dyno_setting_find (key)->opens_data ? DYNO_INSPECT_OPENS
+         : g_strv_contains (dividing, key)   ? DYNO_INSPECT_DIVIDES
+                                             : DYNO_INSPECT_OTHERS;
+}
+
+gboolean
+dyno_inspect_apply (DynoSettings *settings, char *const *set, DynoInspectSet *purpose,
+                    GError **error)
+{
+  *purpose = DYNO_INSPECT_OPENS;
   for (guint i = 0; set && set[i]; i++)
     {
       g_auto (GStrv) parts = g_strsplit (set[i], "=", 2);
@@ -23,7 +36,7 @@ dyno_inspect_apply (DynoSettings *settings, char *const *set, gboolean *opening,
         }
       if (!dyno_settings_set (settings, parts[0], parts[1], error))
         return FALSE;
-      *opening = *opening && dyno_setting_find (parts[0])->opens_data;
+      *purpose = MAX (*purpose, find_purpose (parts[0]));
     }
   return TRUE;
 }

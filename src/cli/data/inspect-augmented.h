@@ -13,9 +13,15 @@ G_BEGIN_DECLS
 gboolean dyno_inspect_augmented (DynoDataset *dataset, const guint64 *indices, guint n,
                                  char *const *captions, const char *path, const DynoJob *job,
                                  GError **error);
-/* Sets each KEY=VALUE of set (NULL-terminated, or NULL); *opening: all keys concern how a data set
- * is opened.  Errors: SETTING. */
-gboolean dyno_inspect_apply (DynoSettings *settings, char *const *set, gboolean *opening,
+/* The purpose of settings, each with those before it. */
+typedef enum {
+  DYNO_INSPECT_OPENS,   /* all concern how a data set is opened */
+  DYNO_INSPECT_DIVIDES, /* some concern how it is divided into parts */
+  DYNO_INSPECT_OTHERS,
+} DynoInspectSet;
+
+/* Sets each KEY=VALUE of set (NULL-terminated, or NULL).  Errors: SETTING. */
+gboolean dyno_inspect_apply (DynoSettings *settings, char *const *set, DynoInspectSet *purpose,
                              GError **error);
 
 G_END_DECLS

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "dataset.h"
 #include "inspect-augmented.h"
+#include "inspect-groups.h"
 #include "inspect-mask.h"
 #include "inspect-preview.h"
 #include "amount.h"
@@ -54,6 +55,8 @@ typedef struct {
   guint n_examples;
   char **failed; /* found by --deep; NULL without it */
   guint64 n_failed;
+  const DynoJob *job; /* by which the data would be divided */
+  gboolean divided;   /* settings that divide them were given */
 } Facts;
 
 static void
@@ -239,6 +242,7 @@ print_json (DynoDataset *dataset, const Facts *facts)
   print_schema (&json, &info->schema);
   dyno_json_bool (&json, "has_split", info->has_split);
   dyno_json_bool (&json, "generated", info->generated);
+  dyno_inspect_groups_print_json (&json, facts->job, info, facts->divided);
   print_list (&json, "unreadable_files", facts->unreadable);
   print_list (&json, "notes", (const char *const *) facts->notes);
   print_list (&json, "warnings", (const char *const *) facts->warnings->pdata);
@@ -372,6 +376,7 @@ print_text (DynoDataset *dataset, const Facts *facts)
                    : dyno_dataset_get_task (info) == DYNO_TASK_LABELS
                        ? ", any number for each sample"
                        : "");
+  dyno_inspect_groups_print (facts->job, info, facts->divided);
   if (dyno_schema_count_values (&info->schema) == 0 && info->class_names && info->class_counts)
     print_classes (info);
   print_examples (dataset, facts);
@@ -461,7 +466,8 @@ dyno_verb_inspect (int argc, char **argv)
   g_auto (GStrv) names = NULL, set = NULL;
   g_autofree char *targets = NULL, *preview = NULL;
   g_autoptr (DynoJob) job = dyno_job_new ();
-  gboolean as_json = FALSE, deep = FALSE, opening;
+  gboolean as_json = FALSE, deep = FALSE;
+  DynoInspectSet purpose;
   Facts facts = { 0 };
   int code;
   DynoDatasetParams params;
@@ -473,8 +479,9 @@ dyno_verb_inspect (int argc, char **argv)
     { "preview", 0, 0, G_OPTION_ARG_FILENAME, &preview,
       "Draw the examples as the network gets them, into a PNG", "FILE" },
     { "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &set,
-      "A setting of how DATA is read (data.task=values) or of the preview (augment.flip=true); may "
-      "be given many times",
+      "A setting of how DATA is read (data.task=values) or divided (data.test_split=0.2), or of "
+      "the "
+      "preview (augment.flip=true); may be given many times",
       "KEY=VALUE" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
     { NULL },
@@ -487,11 +494,14 @@ dyno_verb_inspect (int argc, char **argv)
     return code;
   if (!names)
     return dyno_cli_usage (argv[0], "DATA is missing; to try one: builtin:shapes");
-  if (!dyno_inspect_apply (&job->settings, set, &opening, &error))
+  if (!dyno_inspect_apply (&job->settings, set, &purpose, &error))
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
-  if (!opening && !preview)
-    return dyno_cli_usage (argv[0], "--set takes other settings than those of how DATA is read "
-                                    "(data.task) only with --preview FILE.png");
+  if (purpose == DYNO_INSPECT_OTHERS && !preview)
+    return dyno_cli_usage (argv[0],
+                           "--set takes other settings than those of how DATA is read (data.task) "
+                           "or divided (data.test_split) only with --preview FILE.png");
+  facts.job = job;
+  facts.divided = purpose == DYNO_INSPECT_DIVIDES;
   job->targets = g_steal_pointer (&targets);
   dyno_job_get_dataset_params (job, &params);
   dataset =
@@ -501,7 +511,9 @@ dyno_verb_inspect (int argc, char **argv)
   job->settings.data_one_class = TRUE; /* allowed here, since a preview trains nothing */
   code = DYNO_EXIT_OK;
   if (!find_facts (dataset, deep, &facts, &error)
-      || (preview && !write_preview (dataset, &facts, preview, opening ? NULL : job, &error)))
+      || (preview
+          && !write_preview (dataset, &facts, preview, purpose == DYNO_INSPECT_OTHERS ? job : NULL,
+                             &error)))
     code = dyno_cli_fail (g_steal_pointer (&error), as_json);
   else if (as_json)
     print_json (dataset, &facts);

@@ -37,6 +37,8 @@ dyno_run_part_get_params (const char *run, DynoDatasetParams *params)
   params->task = own.task;
   params->sequences = own.sequences;
   params->links = own.links;
+  params->group_column = own.group_column;
+  params->may_lack_groups = TRUE; /* other data than the run's have none, maybe */
 }
 
 static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, int code, const char *format, ...)
@@ -103,6 +105,11 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
                    part, run);
   if (!check_data (command, run, data, error))
     return FALSE;
+  if (job->settings.data_group_column && !data->groups)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "“%s” has no column “%s”, by which the run “%s” divided its data (data."
+                   "group_column): its parts cannot be found again",
+                   data->name, g_quark_to_string (job->settings.data_group_column), run);
   dyno_settings_divide (&job->settings, dataset, parts);
   return TRUE;
 }
