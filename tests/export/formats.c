@@ -332,6 +332,31 @@ test_defaults_of_others (void)
     }
 }
 
+/* Programs that divide single samples are told to keep groups together. */
+static void
+test_groups_are_left_out_with_a_hint (void)
+{
+  static const char *const formats[] = { "pytorch", "tensorflow", "lightning", "timm" };
+  g_autoptr (DynoJob) job = make_job ("list.csv");
+  DynoExportContext context = { .job = job };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (formats); i++)
+    {
+      const DynoExporter *exporter = dyno_exporter_find (formats[i / 2]);
+      g_auto (GStrv) list = NULL;
+      const char *line;
+
+      g_assert_true (
+          dyno_settings_set (&job->settings, "data.group_column", i % 2 ? "patient" : "", NULL));
+      list = dyno_exporter_list_left_out (exporter, &context);
+      line = find_left_out (list, "data.group_column");
+      g_assert_cmpstr (line, ==,
+                       i % 2 ? "data.group_column = patient (divide the samples by whole groups, "
+                               "as scikit-learn's GroupShuffleSplit does)"
+                             : NULL);
+    }
+}
+
 /* In JSON a setting that was a switch in earlier versions stays a boolean, for programs that read
  * it as one. */
 static void
@@ -825,6 +850,8 @@ main (int argc, char **argv)
   g_test_add_func ("/export/quote/numbers", test_numbers);
   g_test_add_func ("/export/measured/reads-back", test_measured_reads_back);
   g_test_add_func ("/export/json-of-a-search", test_json_of_a_search);
+  g_test_add_func ("/export/formats/groups-are-left-out-with-a-hint",
+                   test_groups_are_left_out_with_a_hint);
   g_test_add_func ("/export/json-of-a-switch-with-more", test_json_of_a_switch_with_more);
   g_test_add_func ("/export/measured/of-nothing-is-nothing", test_nothing_measured);
   return g_test_run ();

@@ -108,6 +108,10 @@ describe_left_out (const DynoExporter *exporter, const DynoExportContext *contex
   theirs = find_default (row, info);
   if (theirs && is_equal (&job->settings, info->key, theirs))
     return NULL;
+  if (g_str_equal (info->key, "data.group_column"))
+    return g_strdup_printf ("%s = %s (divide the samples by whole groups, as scikit-learn's "
+                            "GroupShuffleSplit does)",
+                            info->key, value);
   if (theirs && *theirs)
     return g_strdup_printf ("%s = %s (there: %s)", info->key, value, theirs);
   return g_strdup_printf ("%s = %s", info->key, value);
