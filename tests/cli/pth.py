@@ -112,12 +112,14 @@ class Pth(Case):
         state = collections.OrderedDict()
         for i, (name, (dtype, shape, data)) in enumerate(read_safetensors(self.path('run/weights.safetensors')).items()):
             kind = 'LongStorage' if dtype == 'I64' else 'FloatStorage'
-            stride = c_stride(shape)
+            stride, offset = c_stride(shape), 0
             if kinds and kind == 'FloatStorage':
                 kind, data = kinds(data)
             elif len(shape) == 2: # transposed, and at an offset in its storage
-                data, stride = b'\x7f' * 12 + transpose(data, *shape), [1, shape[0]]
-            state[name] = Tensor(Storage(kind, str(i), data), shape, stride, 3 if stride != c_stride(shape) else 0)
+                data, stride, offset = b'\x7f' * 12 + transpose(data, *shape), [1, shape[0]], 3
+            elif kind == 'FloatStorage' and i % 3 == 0: # a part of a storage, as tensors that share one
+                data, offset = b'\x7f' * 8 + data + b'\x7f' * 4, 2
+            state[name] = Tensor(Storage(kind, str(i), data), shape, stride, offset)
             if i % 2:
                 state[name] = Parameter(state[name])
         state.__dict__['_metadata'] = collections.OrderedDict(version=1)

@@ -156,6 +156,22 @@ test_claims_no_more_than_the_verdict (void)
   g_assert_null (strstr (html, "further seeds</h2>"));
 }
 
+/* The user's settings diverged with the first seed: the second one is in the table. */
+static void
+test_a_seed_without_a_value (void)
+{
+  g_auto (World) w = { 0 };
+  g_autofree char *html = NULL;
+
+  world_init (&w);
+  w.result->own.values[0] = (double) NAN;
+  html = dyno_report_accuracy_html (w.result, w.job, NULL);
+  assert_well_formed (html);
+  assert_has (html, "51.00");
+  assert_has (html, "70.00");
+  assert_has (html, "72.00");
+}
+
 static char *
 read_file (const char *folder, const char *name)
 {
@@ -207,5 +223,6 @@ main (int argc, char **argv)
   g_test_add_func ("/export/accuracyhtml/claims-no-more-than-the-verdict",
                    test_claims_no_more_than_the_verdict);
   g_test_add_func ("/export/accuracyhtml/files-of-the-choice", test_files_of_the_choice);
+  g_test_add_func ("/export/accuracyhtml/a-seed-without-a-value", test_a_seed_without_a_value);
   return g_test_run ();
 }

@@ -240,7 +240,6 @@ fill (DynoTuneResult *r)
   fill_trial (&r->fastest, "proof", &s);
   s = settings_of (&base, 128, 16, TRUE);
   fill_trial (&r->best, "proof", &s);
-  r->best.settings.lr = 0.028; /* as the search advises for this batch */
   add_trial (r, "proof", &s, 1.01);
   r->proven = TRUE;
   r->largest_ran = 256;

@@ -54,9 +54,36 @@ check_line_is_drawn (guint n, gboolean log)
   cairo_surface_destroy (surface);
 }
 
+/* The blue pixels of a line with this only value: of its name, and of its point. */
+static guint
+count_blue_of (double value)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "Loss", "Step", "", &line, 1, .y_limit = NAN, .cursor_x = NAN };
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+  cairo_t *cr = cairo_create (surface);
+  guint n;
+
+  dyno_series_append (series, 1, value);
+  dyno_plot_draw (cr, &plot, &dyno_plot_theme_light, 400, 200, 1.0);
+  n = count_blue (surface);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+  return n;
+}
+
+/* The first value is seen before there is a second one. */
+static void
+check_point_is_drawn (void)
+{
+  g_assert_cmpuint (count_blue_of (2), >=, count_blue_of ((double) NAN) + 5);
+}
+
 static void
 test_line_is_drawn (void)
 {
+  check_point_is_drawn ();
   check_line_is_drawn (10, FALSE);
   check_line_is_drawn (100000, FALSE);
   check_line_is_drawn (10, TRUE);
@@ -371,6 +398,39 @@ test_cursor_maps_back_to_data (void)
   g_assert_cmpfloat (dyno_plot_x_at (&plot, &dyno_plot_theme_light, 400, 200, 383.0), >, 95.0);
 }
 
+/* A plot over epochs is the same whether the series has steps, which are mapped, or epochs: its line,
+ * and the mark and the read-out at the cursor. */
+static void
+test_a_mapped_axis_is_drawn_alike (void)
+{
+  g_autoptr (DynoSeries) steps = dyno_series_new ("Loss", ""),
+                         epochs = dyno_series_new ("Loss", ""), map = dyno_series_new ("Epoch", "");
+  DynoPlotLine lines[] = { { steps, 0, .x_map = map }, { epochs, 0 } };
+  cairo_surface_t *surfaces[2];
+
+  for (guint i = 1; i <= 20; i++)
+    {
+      dyno_series_append (steps, 8 * i, 1.0 / i);
+      dyno_series_append (epochs, i, 1.0 / i);
+      dyno_series_append (map, 8 * i, i);
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoPlot plot = { "Loss", "Epoch", "", &lines[i], 1, .y_limit = NAN, .cursor_x = 12 };
+      cairo_t *cr;
+
+      surfaces[i] = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+      cr = cairo_create (surfaces[i]);
+      dyno_plot_draw (cr, &plot, &dyno_plot_theme_light, 400, 200, 1.0);
+      cairo_destroy (cr);
+      cairo_surface_flush (surfaces[i]);
+    }
+  g_assert_cmpmem (cairo_image_surface_get_data (surfaces[0]), 200 * 1600,
+                   cairo_image_surface_get_data (surfaces[1]), 200 * 1600);
+  cairo_surface_destroy (surfaces[0]);
+  cairo_surface_destroy (surfaces[1]);
+}
+
 /* The red, green and blue of a pixel in a surface. */
 static guint32
 colour_at (cairo_surface_t *surface, int x, int y)
@@ -448,6 +508,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/line-is-drawn", test_line_is_drawn);
   g_test_add_func ("/plot/draw/survives-odd-data", test_survives_odd_data);
   g_test_add_func ("/plot/draw/cursor-maps-back-to-data", test_cursor_maps_back_to_data);
+  g_test_add_func ("/plot/draw/a-mapped-axis-is-drawn-alike", test_a_mapped_axis_is_drawn_alike);
   g_test_add_func ("/plot/write/each-format", test_writes_each_format);
   g_test_add_func ("/plot/write/csv-joins-series-by-x", test_csv_joins_series_by_x);
   g_test_add_func ("/plot/axis/ticks-are-round", test_axis_ticks_are_round);
