@@ -57,6 +57,23 @@ class Train(Case):
         self.assertIn('curves were not drawn', done.stderr.decode())
         self.assertTrue(os.path.isfile(self.path('run/metrics.csv')))
 
+    def tensor(self, folder, name):
+        data = self.read(folder, 'weights.safetensors')
+        header = json.loads(data[8:8 + int.from_bytes(data[:8], 'little')])
+        begin, end = header[name]['data_offsets']
+        return data[8 + int.from_bytes(data[:8], 'little'):][begin:end]
+
+    def test_frozen_layers_are_saved_beside_an_average(self):
+        """With a moving average of the weights, a frozen layer is saved as it was, and others as
+        their average."""
+        frozen = ['--data', TINY, *SMALL, '--epochs', '1', '--set', 'model.freeze=1']
+        for name, more in ('still', ['--set', 'lr=0']), ('plain', []), ('average', ['--set', 'ema_decay=0.9']):
+            self.run_it('train', *frozen, *more, '--out', name, '-q')
+        for layer, same in ('1.weight', True), ('3.weight', False):
+            still, plain, average = (self.tensor(name, layer) for name in ('still', 'plain', 'average'))
+            self.assertEqual((still == plain, still == average), (same, same), layer)
+            self.assertEqual(plain == average, same, layer)
+
     def test_metric_of_the_validation(self):
         # The chosen metric is logged and shown, and equals that of evaluate.
         chosen = ['--set', 'best_metric=balanced_accuracy', '--set', 'data.val_split=0.5']

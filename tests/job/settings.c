@@ -2,6 +2,7 @@
 /* The table of settings: defaults, conversion to text and back, refusals, locales; schedules; plans
  * of jobs. */
 #include "amount.h"
+#include "augment.h"
 #include "groups.h"
 #include "idlesettings.h"
 #include "job-test.h"
@@ -1445,6 +1446,29 @@ test_parts_of_groups_refused (void)
     }
 }
 
+/* A crop that is cut when the file is decoded is not cut once more on the device. */
+static void
+test_one_crop (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoDatasetInfo info = images;
+  DynoAugmentation augmentation;
+
+  for (guint i = 0; i < 8; i++)
+    {
+      gboolean cropped = i & 1, from_source = i & 2, croppable = i & 4;
+      gboolean early = from_source && croppable;
+
+      job->settings.augment_crop = cropped ? 0.25 : 0;
+      job->settings.augment_crop_from = from_source ? DYNO_CROP_FROM_SOURCE : DYNO_CROP_FROM_SAMPLE;
+      info.croppable = croppable;
+      g_assert_true (dyno_augment_get (job, &info, &info.schema, &augmentation, NULL));
+      g_assert_cmpfloat (augmentation.crop, ==, cropped && !early ? 0.25 : 0);
+      g_assert_cmpfloat (dyno_augment_get_source_crop (job, &info).area, ==,
+                         cropped && early ? 0.25 : 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1482,6 +1506,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/one-class-is-refused", test_one_class_is_refused);
   g_test_add_func ("/job/refused-samples-are-of-the-share", test_refused_samples_are_of_the_share);
   g_test_add_func ("/job/parts", test_parts);
+  g_test_add_func ("/job/settings/one-crop", test_one_crop);
   g_test_add_func ("/job/parts-of-folds", test_parts_of_folds);
   g_test_add_func ("/job/parts-that-cannot-be", test_parts_refused);
   g_test_add_func ("/job/settings/parts-of-groups", test_parts_of_groups);
