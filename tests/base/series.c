@@ -122,6 +122,37 @@ noise (DynoRng *rng, guint64 step)
   return 1.0 / sqrt ((double) step) + 0.1 * dyno_rng_normal (rng);
 }
 
+/* A series that is cleared is as a new one, its smoothed line included. */
+static void
+test_cleared_is_new (void)
+{
+  g_autoptr (DynoSeries) cleared = dyno_series_new ("Loss", ""),
+                         fresh = dyno_series_new ("Loss", "");
+  const DynoSeries *a, *b;
+
+  for (guint i = 0; i < 50; i++)
+    dyno_series_append (cleared, i, 1000 + i);
+  dyno_series_smoothed (cleared, 0.9);
+  dyno_series_clear (cleared);
+  g_assert_cmpuint (dyno_series_get_length (cleared), ==, 0);
+  for (guint i = 0; i < 20; i++)
+    {
+      dyno_series_append (cleared, i, i % 3);
+      dyno_series_append (fresh, i, i % 3);
+    }
+  a = dyno_series_smoothed (cleared, 0.9);
+  b = dyno_series_smoothed (fresh, 0.9);
+  g_assert_cmpuint (dyno_series_get_length (a), ==, 20);
+  for (guint i = 0; i < 20; i++)
+    {
+      double x, y, fresh_x, fresh_y;
+
+      dyno_series_get (a, i, &x, &y);
+      dyno_series_get (b, i, &fresh_x, &fresh_y);
+      g_assert_true (x == fresh_x && y == fresh_y);
+    }
+}
+
 static void
 test_bounded_whatever_the_length (void)
 {
@@ -275,6 +306,7 @@ main (int argc, char **argv)
                    test_few_points_are_kept_as_they_are);
   g_test_add_func ("/base/series/smoothing-has-no-bias-and-follows-appends",
                    test_smoothing_has_no_bias_and_follows_appends);
+  g_test_add_func ("/base/series/cleared-is-new", test_cleared_is_new);
   g_test_add_func ("/base/series/bounded-whatever-the-length", test_bounded_whatever_the_length);
   g_test_add_func ("/base/series/short-series-is-whole", test_short_series_is_whole);
   g_test_add_func ("/base/series/smoothing-goes-by-means", test_smoothing_goes_by_means);

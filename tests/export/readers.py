@@ -324,8 +324,11 @@ def check_accelerate(path, s):
         text = file.read()
     if f'gradient_accumulation_steps={s.accumulate})' not in text:
         raise Wrong('no comment tells of accumulation')
-    same('calls that clip', [(way, float(limit)) for way, limit in re.findall(r'^# accelerator.clip_grad_(\w+)_\(model.parameters\(\), (.*)\)$', text, re.M)],
-         [(way, float(limit)) for way, limit in (('norm', s.clip_norm), ('value', s.clip_value)) if limit])
+    wanted = [(way, float(limit)) for way, limit in (('norm', s.clip_norm), ('value', s.clip_value)) if limit]
+    # The accelerator's function scales the gradients back, which must not happen twice.
+    same('calls that clip', [(of, way, float(limit)) for of, way, limit in re.findall(
+        r'^# ([\w.]+)\.clip_grad_(\w+)_\(model.parameters\(\), (.*)\)$', text, re.M)],
+         [('torch.nn.utils' if i else 'accelerator', *call) for i, call in enumerate(wanted)])
     accelerate = find_module('accelerate')
     if not accelerate:
         return 'accelerate is missing'

@@ -328,6 +328,15 @@ test_clients (void)
                 "drm-memory-vram:\t5000 KiB\n");
   write_client (root, "200", "3", "drm-pdev:\t" PCI "\ndrm-client-id:\t8\n");
   write_client (root, "200", "4", "drm-pdev:\t" PCI "\ndrm-client-id:\t9\n");
+  /* Their memory is not the own, in whatever order the folder lists them. */
+  for (guint i = 0; i < 16; i++)
+    {
+      g_autofree char *pid = g_strdup_printf ("%u", 1000 + i);
+      g_autofree char *other = g_strdup_printf ("drm-pdev:\t" PCI "\ndrm-client-id:\t%u\n"
+                                                "drm-memory-vram:\t7 KiB\n",
+                                                1000 + i);
+      write_client (root, pid, "3", other);
+    }
   write_client (root, "300", "3", "drm-pdev:\t" PCI "0\ndrm-client-id:\t10\n");
   write_client (root, "400", "3", "");
   test_tree_link (root, "500/fd/3", "/dev/null");
@@ -336,25 +345,26 @@ test_clients (void)
   source = open_card (root, PCI);
   read_at (source, SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 110 * 1024.0);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 1);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 17);
   /* The clients of a program are summed; its name ends at the end of the line. */
   g_assert_true (r.programs.known);
-  g_assert_cmpuint (r.programs.n, ==, 2);
+  g_assert_cmpuint (r.programs.n, ==, 18);
   g_assert_cmpuint (r.programs.list[0].pid, ==, 100);
   g_assert_true (r.programs.list[0].own);
   g_assert_cmpstr (r.programs.list[0].name, ==, "trainer");
   test_assert_near (r.programs.list[0].bytes, 110 * 1024.0);
-  g_assert_cmpuint (r.programs.list[1].pid, ==, 200);
-  g_assert_cmpstr (r.programs.list[1].name, ==, "");
-  test_assert_missing (r.programs.list[1].bytes);
+  test_assert_near (r.programs.list[1].bytes, 7 * 1024.0);
+  g_assert_cmpuint (r.programs.list[17].pid, ==, 200);
+  g_assert_cmpstr (r.programs.list[17].name, ==, "");
+  test_assert_missing (r.programs.list[17].bytes);
 
   /* Processes are searched only at intervals. */
   write_client (root, "600", "3", "drm-pdev:\t" PCI "\ndrm-client-id:\t12\n");
   read_at (source, 2 * SECOND, &r);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 1);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 17);
   read_at (source, 7 * SECOND, &r);
-  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2);
-  g_assert_cmpuint (r.programs.n, ==, 3); /* nothing is kept from the previous search */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 18);
+  g_assert_cmpuint (r.programs.n, ==, 19); /* nothing is kept from the previous search */
   test_assert_near (r.programs.list[0].bytes, 110 * 1024.0);
   dyno_source_drm.close (source);
   test_tree_free (root);

@@ -145,8 +145,9 @@ test_counter_missing (void)
 {
   static const struct {
     double value, rate;
-  } rows[] = { { 100, NAN }, { 160, 60 },  { NAN, NAN }, { 300, NAN }, { 310, 10 }, { NAN, NAN },
-               { NAN, NAN }, { 400, NAN }, { 405, 5 },   { 1, NAN },   { 3, 2 } };
+  } rows[] = { { 100, NAN }, { 160, 60 }, { 160, 0 },   { 160, 0 },   { NAN, NAN },
+               { 300, NAN }, { 310, 10 }, { NAN, NAN }, { NAN, NAN }, { 400, NAN },
+               { 405, 5 },   { 1, NAN },  { 3, 2 } };
   DynoSensorCounter counter = { .known = FALSE };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)

@@ -431,6 +431,28 @@ test_a_mapped_axis_is_drawn_alike (void)
   cairo_surface_destroy (surfaces[1]);
 }
 
+/* A span between two points has the range of the line between them, without that of a hidden
+ * line. */
+static void
+test_hidden_lines_do_not_stretch_a_span (void)
+{
+  g_autoptr (DynoSeries) low = dyno_series_new ("low", ""), high = dyno_series_new ("high", "");
+  DynoPlotLine lines[] = { { low, 0 }, { high, 1, .hidden = TRUE } };
+  DynoPlot plot = { "t", "x", "y", lines, 2, .x0 = 4, .x1 = 6, .y_limit = NAN, .cursor_x = NAN };
+  DynoPlotRange range;
+
+  for (guint i = 0; i <= 2; i++)
+    {
+      dyno_series_append (low, 10 * i, 1 + i);
+      dyno_series_append (high, 10 * i, 1000);
+    }
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat (range.y1, <, 10);
+  lines[1].hidden = FALSE;
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat (range.y1, >, 900);
+}
+
 /* The red, green and blue of a pixel in a surface. */
 static guint32
 colour_at (cairo_surface_t *surface, int x, int y)
@@ -509,6 +531,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/survives-odd-data", test_survives_odd_data);
   g_test_add_func ("/plot/draw/cursor-maps-back-to-data", test_cursor_maps_back_to_data);
   g_test_add_func ("/plot/draw/a-mapped-axis-is-drawn-alike", test_a_mapped_axis_is_drawn_alike);
+  g_test_add_func ("/plot/hidden-lines-do-not-stretch-a-span",
+                   test_hidden_lines_do_not_stretch_a_span);
   g_test_add_func ("/plot/write/each-format", test_writes_each_format);
   g_test_add_func ("/plot/write/csv-joins-series-by-x", test_csv_joins_series_by_x);
   g_test_add_func ("/plot/axis/ticks-are-round", test_axis_ticks_are_round);

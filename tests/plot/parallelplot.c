@@ -95,6 +95,29 @@ check_pointed (double width)
                    ==, -1);
 }
 
+/* Of curves that coincide the best one is meant, wherever it is among them. */
+static void
+test_points_at_the_best_of_equal_curves (void)
+{
+  DynoParallel plot = make_plot ();
+  g_autofree DynoParallelCurve *equal =
+      g_memdup2 (plot.curves, plot.n_curves * sizeof *plot.curves);
+  double height = dyno_parallel_height (&plot, &dyno_plot_theme_light, 700);
+
+  g_assert_cmpuint (plot.n_curves, >, 2);
+  plot.curves = equal;
+  for (guint best = 0; best < plot.n_curves; best++)
+    {
+      for (guint i = 0; i < plot.n_curves; i++)
+        equal[i].places = equal[0].places;
+      plot.best = (int) best;
+      Place at = point (&plot, 700, height, best, 0);
+      g_assert_cmpint (
+          dyno_parallel_curve_at (&plot, &dyno_plot_theme_light, 700, height, at.x, at.y), ==,
+          best);
+    }
+}
+
 static void
 test_points_at_the_nearest (void)
 {
@@ -180,6 +203,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/parallelplot/axes-lie-where-it-is-narrow",
                    test_axes_lie_where_it_is_narrow);
   g_test_add_func ("/plot/parallelplot/points-at-the-nearest", test_points_at_the_nearest);
+  g_test_add_func ("/plot/parallelplot/points-at-the-best-of-equal-curves",
+                   test_points_at_the_best_of_equal_curves);
   g_test_add_func ("/plot/parallelplot/draws-the-best-in-its-colour",
                    test_draws_the_best_in_its_colour);
   g_test_add_func ("/plot/parallelplot/nothing-is-no-fault", test_nothing_is_no_fault);

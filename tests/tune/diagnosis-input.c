@@ -55,6 +55,13 @@ test_ceilings_of_a_search (void)
   dyno_diagnosis_input_find_ceilings (&m.in, store);
   g_assert_true (m.in.loader_ceiling == 5000 && isnan (m.in.gpu_ceiling));
   g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
+  /* Several ranks have no ceiling of the loader, and with parts none of the device either. */
+  m.in.facts.ranks = 2;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (isnan (m.in.loader_ceiling) && isnan (m.in.gpu_ceiling));
+  m.in.facts.parts = 1;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (isnan (m.in.loader_ceiling) && m.in.gpu_ceiling == 2 * 9000);
   g_clear_pointer (&store, dyno_store_free);
   for (guint i = 0; i < 3; i++)
     {
