@@ -62,6 +62,8 @@ void dyno_window_work_changed (DynoWindow *self);
 void dyno_window_add_begin_actions (DynoWindow *self);
 /* Begins a run of a job that is not the setup's; the run opens its data set itself. */
 void dyno_window_begin_job (DynoWindow *self, const DynoJob *job);
+/* Keeps runs in this folder from now on, and repeats the command that had no folder, if any. */
+void dyno_window_take_runs_folder (DynoWindow *self, const char *path);
 
 /* windowstrip.c */
 void dyno_window_set_up_strip (DynoWindow *self);

@@ -134,10 +134,9 @@ begin_again (DynoWindow *self)
 
 /* A path that is not valid UTF-8 cannot be stored in the preferences, and is used until the window
  * closes. */
-static void
-folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+void
+dyno_window_take_runs_folder (DynoWindow *self, const char *path)
 {
-  DynoWindow *self = data;
   if (self->state && g_utf8_validate (path, -1, NULL))
     g_settings_set_string (self->state, "runs-folder", path);
   else
@@ -147,6 +146,12 @@ folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
       dyno_window_look_at_paths (self);
     }
   begin_again (self);
+}
+
+static void
+folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  dyno_window_take_runs_folder (data, path);
 }
 
 static void

@@ -3,6 +3,7 @@
  * never waits for the window.  The dialog outlives the thread, also when it is closed before. */
 #include "lrdialog.h"
 #include "heldtask.h"
+#include "lrlines.h"
 #include "lrtest.h"
 #include "row.h"
 #include "theme.h"
@@ -31,7 +32,7 @@ typedef struct {
   Work *work; /* owned by the task */
   guint timer;
   gboolean closed;
-  DynoSeries *loss, *smoothed;
+  DynoLrLines lines;
   char *mark;
   double lr; /* the suggested learning rate; NaN: none yet */
 } Dialog;
@@ -97,8 +98,7 @@ dialog_free (gpointer data)
 {
   Dialog *self = data;
 
-  dyno_series_free (self->loss);
-  dyno_series_free (self->smoothed);
+  dyno_lr_lines_clear (&self->lines);
   g_object_unref (self->cancellable);
   g_free (self->mark);
   g_free (self);
@@ -107,8 +107,8 @@ dialog_free (gpointer data)
 static gboolean
 draw_curve (GtkWidget *widget, cairo_t *cr, Dialog *self)
 {
-  DynoPlotLine lines[] = { { .series = self->loss, .colour = 7 },
-                           { .series = self->smoothed, .colour = 0 } };
+  DynoPlotLine lines[] = { { .series = self->lines.loss, .colour = 7 },
+                           { .series = self->lines.smoothed, .colour = 0 } };
   const DynoPlot plot = { .title = _ ("Loss"),
                           .x_label = _ ("Learning rate"),
                           .y_label = "",
@@ -134,13 +134,7 @@ show_points (Dialog *self)
   g_autofree char *text = NULL;
 
   g_mutex_lock (&work->lock);
-  for (guint i = (guint) dyno_series_get_length (self->loss); i < work->points->len; i++)
-    {
-      const DynoLrPoint *point = &g_array_index (work->points, DynoLrPoint, i);
-
-      dyno_series_append (self->loss, point->lr, point->loss);
-      dyno_series_append (self->smoothed, point->lr, point->smoothed);
-    }
+  dyno_lr_lines_take (&self->lines, work->points);
   if (work->points->len > 0)
     /* Translators: a number of steps that were made, of so many */
     text = g_strdup_printf (_ ("Step %u of %u"), work->points->len, work->steps);
@@ -246,8 +240,7 @@ dyno_lr_dialog_show (GtkWindow *parent, DynoSetup *setup)
   self->setup = setup;
   self->cancellable = g_cancellable_new ();
   self->lr = (double) NAN;
-  self->loss = dyno_series_new (_ ("Loss"), "");
-  self->smoothed = dyno_series_new (_ ("smoothed"), "");
+  dyno_lr_lines_init (&self->lines);
   content = gtk_dialog_get_content_area (GTK_DIALOG (self->dialog));
   self->plot = gtk_drawing_area_new ();
   gtk_widget_set_vexpand (self->plot, TRUE);

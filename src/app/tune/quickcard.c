@@ -4,7 +4,6 @@
 #include "quickcard.h"
 #include "findingrow.h"
 #include "format.h"
-#include "quick.h"
 #include "row.h"
 #include <glib/gi18n.h>
 #include <handy.h>
@@ -142,8 +141,8 @@ show_facts (DynoQuickCard *self, const DynoQuick *q)
   gtk_widget_show_all (self->facts);
 }
 
-static void
-show_result (DynoQuickCard *self, const DynoQuick *q)
+void
+dyno_quick_card_show (DynoQuickCard *self, const DynoQuick *q)
 {
   g_autofree char *title = g_strdup_printf (_ ("Quick Test of %s"), q->device.name);
   gtk_label_set_text (GTK_LABEL (self->title), title);
@@ -210,7 +209,7 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
   if (!self->title) /* the card was disposed of */
     return;
   if (quick)
-    show_result (self, quick);
+    dyno_quick_card_show (self, quick);
   else
     gtk_widget_hide (GTK_WIDGET (self));
   if (error && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))

@@ -43,10 +43,8 @@ get_exporter (GtkFileChooser *chooser)
   return filter ? g_object_get_data (G_OBJECT (filter), "dyno-exporter") : NULL;
 }
 
-/* Between Dyno's two own formats, which it can read, the file name decides: "run.json" is JSON
- * whichever format was chosen. */
-static const DynoExporter *
-exporter_for (const char *path, const DynoExporter *chosen)
+const DynoExporter *
+dyno_dialog_find_exporter (const char *path, const DynoExporter *chosen)
 {
   static const char *const own[] = { "keyfile", "json" };
   const char *dot = strrchr (path, '.');
@@ -79,7 +77,7 @@ answered (GtkDialog *dialog, int response, Asked *asked)
     }
   gtk_widget_destroy (GTK_WIDGET (dialog));
   if (path)
-    asked->chosen (path, exporter_for (path, exporter), asked->data);
+    asked->chosen (path, dyno_dialog_find_exporter (path, exporter), asked->data);
 }
 
 static void

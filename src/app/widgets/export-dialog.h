@@ -19,6 +19,10 @@ void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
 /* Asks for a file of this exporter; the dialog offers the exporter's file name. */
 void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporter,
                                   DynoPathChosen chosen, gpointer data);
+/* The exporter that writes a file of this name.  Between Dyno's two own formats, which it can read,
+ * the name decides: "run.json" is JSON whichever format was chosen; else it is the chosen one.
+ * chosen: NULL for NULL. */
+const DynoExporter *dyno_dialog_find_exporter (const char *path, const DynoExporter *chosen);
 /* extension: "png", "svg", "pdf", "csv". */
 void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
                                 DynoPathChosen chosen, gpointer data);
