@@ -186,7 +186,10 @@ read_text (GtkSpinButton *spin, double *value, gpointer data)
   *value = strtod (text, &end); /* first in the locale, then in the C locale, as in files */
   if (end == text || *end == '.')
     *value = g_ascii_strtod (text, &end);
-  return end == text ? GTK_INPUT_ERROR : TRUE;
+  if (end > text)
+    return TRUE;
+  *value = gtk_spin_button_get_value (spin); /* GTK takes it also where the text is no number */
+  return GTK_INPUT_ERROR;
 }
 
 static GtkWidget *
