@@ -163,7 +163,7 @@ add_numbers (GtkListStore *rows, const char *name, GdkPixbuf *swatch, double num
       texts[k] = forms[k] == 'n'   ? dyno_format_count ((guint64) numbers[k])
                  : forms[k] == '%' ? dyno_format_percent (numbers[k])
                                    : dyno_format_value (numbers[k]);
-      numbers[k] = isnan (numbers[k]) ? -1 : numbers[k];
+      numbers[k] = isnan (numbers[k]) ? -INFINITY : numbers[k];
     }
   add_row (rows, name, swatch, numbers, texts);
   for (guint k = 0; forms[k]; k++)
@@ -235,10 +235,7 @@ fill_values (const DynoEvaluation *e, GtkListStore *rows)
       double numbers[MOST] = { e->scores->values.absolute[i] / n,
                                dyno_value_sums_get_rms_error (&e->scores->values, i),
                                dyno_scores_get_r2 (e->scores, i) };
-      g_autofree char *absolute = dyno_format_value (numbers[0]),
-                      *rms = dyno_format_value (numbers[1]), *r2 = dyno_format_value (numbers[2]);
-      char *texts[MOST] = { absolute, rms, r2 };
-      add_row (rows, name, NULL, numbers, texts);
+      add_numbers (rows, name, NULL, numbers, "vvv");
     }
 }
 

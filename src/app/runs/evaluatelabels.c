@@ -70,9 +70,10 @@ name_wrong (const DynoScores *scores, const DynoWeightsInfo *info, gsize place, 
   for (guint32 i = 0; i < scores->n_outputs && n <= MOST_NAMED; i++)
     {
       gsize at = place * scores->n_outputs + i;
-      float truth = g_array_index (scores->labels.truth, float, at);
+      float truth = g_array_index (scores->labels.truth, float, at),
+            limit = scores->labels.limits ? scores->labels.limits[i] : 0;
       gboolean there = truth > 0.5f,
-               predicted = g_array_index (scores->labels.logits, float, at) >= 0;
+               predicted = g_array_index (scores->labels.logits, float, at) >= limit;
       if (isnan (truth) || there == predicted || there != missed)
         continue;
       g_autofree char *name = dyno_weights_info_name_class (info, i);
