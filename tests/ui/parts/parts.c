@@ -23,7 +23,16 @@ parts_get_texts (GtkWidget *widget)
   GString *texts = g_string_new (NULL);
 
   collect_texts (widget, texts);
+  g_string_replace (texts, "\302\240", " ", 0);
   return g_string_free (texts, FALSE);
+}
+
+void
+parts_assert_texts (GtkWidget *widget, const char *expected)
+{
+  g_autofree char *texts = parts_get_texts (widget);
+
+  g_assert_cmpstr (texts, ==, expected);
 }
 
 static gboolean
@@ -90,6 +99,29 @@ parts_find (GtkWidget *widget, GType type)
   return wanted.found;
 }
 
+static void
+collect (GtkWidget *widget, gpointer data)
+{
+  GPtrArray *found = data;
+  GType type = GPOINTER_TO_SIZE (g_ptr_array_index (found, 0));
+
+  if (g_type_is_a (G_OBJECT_TYPE (widget), type))
+    g_ptr_array_add (found, widget);
+  else if (GTK_IS_CONTAINER (widget))
+    gtk_container_forall (GTK_CONTAINER (widget), collect, found);
+}
+
+GPtrArray *
+parts_find_all (GtkWidget *widget, GType type)
+{
+  GPtrArray *found = g_ptr_array_new ();
+
+  g_ptr_array_add (found, GSIZE_TO_POINTER (type)); /* only while it is filled */
+  collect (widget, found);
+  g_ptr_array_remove_index (found, 0);
+  return found;
+}
+
 GtkWidget *
 parts_find_button (GtkWidget *widget, const char *text)
 {
@@ -99,6 +131,17 @@ parts_find_button (GtkWidget *widget, const char *text)
   if (!wanted.found)
     g_error ("There is no button “%s”", text);
   return wanted.found;
+}
+
+GtkWidget *
+parts_find_dialog (const char *title)
+{
+  g_autoptr (GList) windows = gtk_window_list_toplevels ();
+
+  for (GList *l = windows; l; l = l->next)
+    if (GTK_IS_DIALOG (l->data) && g_strcmp0 (gtk_window_get_title (l->data), title) == 0)
+      return l->data;
+  g_error ("There is no dialog “%s”", title);
 }
 
 void
@@ -127,12 +170,52 @@ parts_show (GtkWidget *widget, int width, int height)
   return window;
 }
 
+gboolean
+parts_press (GtkWidget *widget, guint key)
+{
+  g_autoptr (GdkEvent) event = gdk_event_new (GDK_KEY_PRESS);
+  GdkSeat *seat = gdk_display_get_default_seat (gtk_widget_get_display (widget));
+
+  event->key.window = g_object_ref (gtk_widget_get_window (widget));
+  event->key.keyval = key;
+  gdk_event_set_device (event, gdk_seat_get_keyboard (seat));
+  return gtk_widget_event (widget, event);
+}
+
+gboolean
+parts_button (GtkWidget *widget, GdkEventType type, double x, double y)
+{
+  g_autoptr (GdkEvent) event = gdk_event_new (type);
+  GdkSeat *seat = gdk_display_get_default_seat (gtk_widget_get_display (widget));
+
+  event->button.window = g_object_ref (gtk_widget_get_window (widget));
+  event->button.button = GDK_BUTTON_PRIMARY;
+  event->button.x = x;
+  event->button.y = y;
+  gdk_event_set_device (event, gdk_seat_get_pointer (seat));
+  return gtk_widget_event (widget, event);
+}
+
+gboolean
+parts_move (GtkWidget *widget, double x, double y)
+{
+  g_autoptr (GdkEvent) event = gdk_event_new (GDK_MOTION_NOTIFY);
+  GdkSeat *seat = gdk_display_get_default_seat (gtk_widget_get_display (widget));
+
+  event->motion.window = g_object_ref (gtk_widget_get_window (widget));
+  event->motion.x = x;
+  event->motion.y = y;
+  gdk_event_set_device (event, gdk_seat_get_pointer (seat));
+  return gtk_widget_event (widget, event);
+}
+
 char *
 parts_get_column (GtkTreeView *table, int column)
 {
   GtkTreeModel *model = gtk_tree_view_get_model (table);
   GString *texts = g_string_new (NULL);
   GtkTreeIter iter;
+  gboolean first = TRUE;
 
   for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more;
        more = gtk_tree_model_iter_next (model, &iter))
@@ -140,20 +223,59 @@ parts_get_column (GtkTreeView *table, int column)
       g_auto (GValue) value = G_VALUE_INIT;
 
       gtk_tree_model_get_value (model, &iter, column, &value);
-      g_string_append_printf (texts, "%s%s", texts->len > 0 ? "\n" : "",
-                              g_value_get_string (&value));
+      g_auto (GValue) text = G_VALUE_INIT;
+      g_value_init (&text, G_TYPE_STRING);
+      g_value_transform (&value, &text);
+      const char *string = g_value_get_string (&text);
+      g_string_append_printf (texts, "%s%s", first ? "" : "\n", string ? string : "");
+      first = FALSE;
     }
+  g_string_replace (texts, "\302\240", " ", 0);
   return g_string_free (texts, FALSE);
+}
+
+void
+parts_assert_column (GtkTreeView *table, int column, const char *expected)
+{
+  g_autofree char *texts = parts_get_column (table, column);
+
+  g_assert_cmpstr (texts, ==, expected);
+}
+
+/* Tests use the software driver, on machines with a GPU too. */
+static void
+choose_driver (void)
+{
+  static const char folder[] = "/usr/share/vulkan/icd.d";
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    if (g_str_has_prefix (name, "lvp_icd"))
+      {
+        g_autofree char *path = g_build_filename (folder, name, NULL);
+        g_setenv ("VK_DRIVER_FILES", path, FALSE);
+        g_setenv ("VK_ICD_FILENAMES", path, FALSE);
+      }
 }
 
 int
 main (int argc, char **argv)
 {
+  choose_driver ();
   gtk_test_init (&argc, &argv, NULL);
   hdy_init ();
+  parts_add_data ();
   parts_add_device ();
+  parts_add_exports ();
+  parts_add_network ();
   parts_add_plot ();
+  parts_add_runs ();
+  parts_add_settings ();
   parts_add_setup ();
+  parts_add_train ();
+  parts_add_tune ();
   parts_add_widgets ();
+  parts_add_window ();
   return g_test_run ();
 }

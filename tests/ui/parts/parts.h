@@ -7,8 +7,11 @@
 G_BEGIN_DECLS
 
 /* The texts of all labels in the widget that are not hidden, in their order, with "\n" between
- * them.  A hidden widget hides what it contains.  g_free. */
+ * them and plain spaces for those that do not break.  A hidden widget hides what it contains.
+ * g_free. */
 char *parts_get_texts (GtkWidget *widget);
+/* Fails unless these are the texts. */
+void parts_assert_texts (GtkWidget *widget, const char *expected);
 
 /* Fails unless the text is, or is not, a whole line of the widget's texts. */
 void parts_assert_says (GtkWidget *widget, const char *text);
@@ -16,8 +19,13 @@ void parts_assert_says_not (GtkWidget *widget, const char *text);
 
 /* The first widget of this type in the widget, itself included, hidden ones too; NULL: none. */
 GtkWidget *parts_find (GtkWidget *widget, GType type);
+/* All of them in their order, also those in hidden widgets; g_ptr_array_unref. */
+GPtrArray *parts_find_all (GtkWidget *widget, GType type);
 /* The button with this label, or with this tooltip where it has no label; fails without one. */
 GtkWidget *parts_find_button (GtkWidget *widget, const char *text);
+
+/* The dialog with this title; fails without one. */
+GtkWidget *parts_find_dialog (const char *title);
 
 /* Runs the main loop until the answer is TRUE. */
 void parts_wait (gboolean (*answer) (gpointer data), gpointer data);
@@ -25,13 +33,29 @@ void parts_wait (gboolean (*answer) (gpointer data), gpointer data);
 /* A window with the widget in it, which is shown and has its size.  gtk_widget_destroy. */
 GtkWidget *parts_show (GtkWidget *widget, int width, int height);
 
-/* The strings of a column of a table, in the order in which they are shown, "\n" between them.
- * g_free. */
-char *parts_get_column (GtkTreeView *table, int column);
+/* Deliver a key press, an event of the first mouse button, or a motion of the pointer to a widget
+ * with a window, at once.  Return whether it was used. */
+gboolean parts_press (GtkWidget *widget, guint key);
+gboolean parts_button (GtkWidget *widget, GdkEventType type, double x, double y);
+gboolean parts_move (GtkWidget *widget, double x, double y);
 
+/* The values of a column of a table's model, in the order in which they are shown, as text with
+ * "\n" between them and plain spaces.  g_free. */
+char *parts_get_column (GtkTreeView *table, int column);
+/* Fails unless these are the values. */
+void parts_assert_column (GtkTreeView *table, int column, const char *expected);
+
+void parts_add_data (void);
 void parts_add_device (void);
+void parts_add_exports (void);
+void parts_add_network (void);
 void parts_add_plot (void);
+void parts_add_runs (void);
+void parts_add_settings (void);
 void parts_add_setup (void);
+void parts_add_train (void);
+void parts_add_tune (void);
 void parts_add_widgets (void);
+void parts_add_window (void);
 
 G_END_DECLS

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The grid of plots. */
+/* Live plots: their grid, and dragging; the lines of a learning-rate test. */
 #include "parts.h"
+#include "lrlines.h"
 #include "plot/grid.h"
+#include <math.h>
 
 static gboolean
 is_shown (DynoPlotView *view)
@@ -43,9 +45,119 @@ test_a_plot_alone_that_goes_brings_the_others_back (void)
   g_object_unref (grid);
 }
 
+typedef struct {
+  guint n;
+  DynoPlotSpan span;
+} Asked;
+
+static void
+span_asked (DynoPlotView *view, double x0, double x1, Asked *asked)
+{
+  asked->n++;
+  asked->span = (DynoPlotSpan){ x0, x1 };
+  dyno_plot_view_set_span (view, asked->span);
+}
+
+/* A zoomed plot follows the pointer: each motion counts from where the drag began. */
+static void
+test_a_dragged_plot_follows_the_pointer (void)
+{
+  GtkWidget *view = g_object_new (DYNO_TYPE_PLOT_VIEW, NULL);
+  DynoPlotView *self = DYNO_PLOT_VIEW (view);
+  DynoSeries *series = dyno_series_new ("loss", "");
+  Asked asked = { 0 };
+
+  for (guint i = 0; i <= 1000; i++)
+    dyno_series_append (series, i, 1 + (i % 3));
+  dyno_plot_view_set_lines (self, &(DynoPlotLine){ .series = series }, 1);
+  GtkWidget *window = parts_show (view, 600, 300);
+  g_signal_connect (view, "span", G_CALLBACK (span_asked), &asked);
+  dyno_plot_view_set_span (self, (DynoPlotSpan){ 400, 600 });
+  for (guint i = 0; i < 2; i++)
+    {
+      parts_button (view, GDK_BUTTON_PRESS, 300, 150);
+      parts_move (view, 290, 150);
+      double moved = asked.span.x0 - 400;
+      g_assert_cmpfloat (moved, >, 1);
+      g_assert_cmpfloat_with_epsilon (asked.span.x1, 600 + moved, 1e-6);
+      parts_move (view, 280, 150);
+      g_assert_cmpfloat_with_epsilon (asked.span.x0, 400 + 2 * moved, 1e-6);
+      parts_move (view, 250, 150);
+      g_assert_cmpfloat_with_epsilon (asked.span.x0, 400 + 5 * moved, 1e-6);
+      parts_move (view, 320, 150);
+      g_assert_cmpfloat_with_epsilon (asked.span.x0, 400 - 2 * moved, 1e-6);
+      parts_move (view, 300, 150);
+      g_assert_cmpfloat_with_epsilon (asked.span.x0, 400, 1e-6);
+      parts_button (view, GDK_BUTTON_RELEASE, 300, 150);
+      guint n = asked.n;
+      parts_move (view, 200, 150); /* the drag is over */
+      g_assert_cmpuint (asked.n, ==, n);
+    }
+  parts_button (view, GDK_2BUTTON_PRESS, 300, 150);
+  g_assert_true (asked.span.x0 == 0 && asked.span.x1 == 0);
+  /* While all is shown, a drag selects a part, in either direction; a click selects nothing. */
+  guint n = asked.n;
+  parts_button (view, GDK_BUTTON_PRESS, 200, 150);
+  parts_move (view, 400, 150);
+  parts_button (view, GDK_BUTTON_RELEASE, 400, 150);
+  DynoPlotSpan first = asked.span;
+  g_assert_true (asked.n == n + 1 && first.x0 > 100 && first.x1 > first.x0 + 100 && first.x1 < 900);
+  dyno_plot_view_set_span (self, (DynoPlotSpan){ 0, 0 });
+  parts_button (view, GDK_BUTTON_PRESS, 400, 150);
+  parts_move (view, 200, 150);
+  parts_button (view, GDK_BUTTON_RELEASE, 200, 150);
+  g_assert_cmpfloat_with_epsilon (asked.span.x0, first.x0, 1e-6);
+  g_assert_cmpfloat_with_epsilon (asked.span.x1, first.x1, 1e-6);
+  dyno_plot_view_set_span (self, (DynoPlotSpan){ 0, 0 });
+  n = asked.n;
+  parts_button (view, GDK_BUTTON_PRESS, 300, 150);
+  parts_button (view, GDK_BUTTON_RELEASE, 300, 150);
+  g_assert_cmpuint (asked.n, ==, n);
+  dyno_plot_view_set_lines (self, NULL, 0);
+  gtk_widget_destroy (window);
+  dyno_series_free (series);
+}
+
+static double
+find_y (DynoSeries *series, double x)
+{
+  double x0, x1, y0, y1;
+
+  g_assert_true (dyno_series_get_range (series, x, x, &x0, &x1, &y0, &y1));
+  g_assert_cmpfloat (y0, ==, y1);
+  return y0;
+}
+
+/* Points are taken once, each into both lines. */
+static void
+test_lines_of_a_learning_rate_test (void)
+{
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (DynoLrPoint));
+  g_auto (DynoLrLines) lines = { 0 };
+
+  dyno_lr_lines_init (&lines);
+  for (guint i = 1; i <= 4; i++)
+    {
+      DynoLrPoint point = { .step = i, .lr = 0.001 * i, .loss = i % 2 ? 4 : 2, .smoothed = 3 };
+      g_array_append_val (points, point);
+      dyno_lr_lines_take (&lines, points);
+    }
+  dyno_lr_lines_take (&lines, points);
+  g_assert_cmpuint (dyno_series_get_length (lines.loss), ==, 4);
+  g_assert_cmpuint (dyno_series_get_length (lines.smoothed), ==, 4);
+  for (guint i = 1; i <= 4; i++)
+    {
+      g_assert_cmpfloat (find_y (lines.loss, 0.001 * i), ==, i % 2 ? 4 : 2);
+      g_assert_cmpfloat (find_y (lines.smoothed, 0.001 * i), ==, 3);
+    }
+}
+
 void
 parts_add_plot (void)
 {
+  g_test_add_func ("/ui/parts/a-dragged-plot-follows-the-pointer",
+                   test_a_dragged_plot_follows_the_pointer);
+  g_test_add_func ("/ui/parts/lines-of-a-learning-rate-test", test_lines_of_a_learning_rate_test);
   g_test_add_func ("/ui/parts/a-plot-alone-that-goes-brings-the-others-back",
                    test_a_plot_alone_that_goes_brings_the_others_back);
 }

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: MIT */
+/* Past runs: evaluations, the list with its finder, compared runs, the queue. */
+#include "parts.h"
+#include "confusionview.h"
+#include "evaluatefigures.h"
+#include "evaluatelabels.h"
+#include "file.h"
+#include "jobqueue.h"
+#include "predictdialog.h"
+#include "queuecard.h"
+#include "runcompare.h"
+#include "runfinder.h"
+#include "runhistory.h"
+#include "runlist.h"
+#include "runtable.h"
+#include "undobar.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+/* --- evaluations ------------------------------------------------------------------------------ */
+
+static char *class_names[] = { (char *) "cat", (char *) "dog", (char *) "elk", NULL };
+static char *value_names[] = { (char *) "yaw", (char *) "x", NULL };
+static char *value_units[] = { (char *) "degrees", (char *) "", NULL };
+
+/* Adds n samples of a class that are predicted as another one. */
+static void
+add_samples (DynoScores *scores, guint n, guint32 truth, guint32 predicted)
+{
+  float logits[3] = { 0 }, shares[3] = { 0.1f, 0.1f, 0.1f };
+  DynoPrediction prediction = { .logits = logits, .shares = shares };
+
+  logits[predicted] = 2;
+  shares[predicted] = 0.8f;
+  for (guint i = 0; i < n; i++, prediction.index++)
+    dyno_scores_add_class (scores, &prediction, truth);
+}
+
+static void
+sort_by (GtkTreeView *table, int column, GtkSortType order)
+{
+  int id = gtk_tree_view_column_get_sort_column_id (gtk_tree_view_get_column (table, column));
+
+  gtk_tree_sortable_set_sort_column_id (GTK_TREE_SORTABLE (gtk_tree_view_get_model (table)), id,
+                                        order);
+}
+
+static const char *
+get_title (GtkTreeView *table, int column)
+{
+  return gtk_tree_view_column_get_title (gtk_tree_view_get_column (table, column));
+}
+
+/* Numbers are sorted by their size, shares too, and those that are not known are the least. */
+static void
+test_evaluations_are_sorted_by_number (void)
+{
+  GtkTreeView *table = GTK_TREE_VIEW (g_object_ref_sink (gtk_tree_view_new ()));
+  DynoEvaluation e = { .info = { .n_outputs = 3, .class_names = class_names } };
+
+  e.scores = dyno_scores_new (&e.info, 4);
+  add_samples (e.scores, 9, 0, 0);
+  add_samples (e.scores, 100, 1, 1);
+  add_samples (e.scores, 1, 0, 1);
+  add_samples (e.scores, 20, 2, 1);
+  dyno_evaluate_table_show (table, &e);
+  g_assert_cmpstr (get_title (table, 0), ==, "Class");
+  g_assert_cmpstr (get_title (table, 1), ==, "Samples");
+  g_assert_cmpuint (gtk_tree_view_get_n_columns (table), ==, 5);
+  parts_assert_column (table, 0, "cat\ndog\nelk");
+  parts_assert_column (table, 8, "10\n100\n20");
+  parts_assert_column (table, 9, "100.0 %\n82.6 %\n–");      /* precision */
+  parts_assert_column (table, 10, "90.0 %\n100.0 %\n0.0 %"); /* recall */
+  sort_by (table, 1, GTK_SORT_ASCENDING);
+  parts_assert_column (table, 0, "cat\nelk\ndog");
+  sort_by (table, 2, GTK_SORT_ASCENDING);
+  parts_assert_column (table, 0, "elk\ndog\ncat");
+  sort_by (table, 3, GTK_SORT_DESCENDING);
+  parts_assert_column (table, 0, "dog\ncat\nelk");
+  sort_by (table, 0, GTK_SORT_DESCENDING);
+  parts_assert_column (table, 0, "elk\ndog\ncat");
+  dyno_scores_free (e.scores);
+  /* Another evaluation in the same table: values.  R² may be far below 0, and is not known where
+   * the truth is constant. */
+  e.info = (DynoWeightsInfo){
+    .n_outputs = 2, .is_values = TRUE, .target_names = value_names, .target_units = value_units
+  };
+  e.scores = dyno_scores_new (&e.info, 4);
+  static const float truth[2][2] = { { 1, 5 }, { 3, 5 } }, values[2][2] = { { 21, 6 }, { 13, 8 } };
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoPrediction prediction = { .index = i, .logits = values[i] };
+      dyno_scores_add_values (e.scores, &prediction, truth[i]);
+    }
+  dyno_evaluate_table_show (table, &e);
+  g_assert_cmpstr (get_title (table, 0), ==, "Value");
+  g_assert_cmpuint (gtk_tree_view_get_n_columns (table), ==, 4);
+  parts_assert_column (table, 0, "yaw (degrees)\nx");
+  parts_assert_column (table, 8, "15.00\n2.000");
+  parts_assert_column (table, 9, "15.81\n2.236");
+  parts_assert_column (table, 10, "-249.0\n–");
+  sort_by (table, 1, GTK_SORT_ASCENDING);
+  parts_assert_column (table, 0, "x\nyaw (degrees)");
+  sort_by (table, 3, GTK_SORT_ASCENDING);
+  parts_assert_column (table, 0, "x\nyaw (degrees)");
+  sort_by (table, 3, GTK_SORT_DESCENDING);
+  parts_assert_column (table, 0, "yaw (degrees)\nx");
+  dyno_scores_free (e.scores);
+  g_object_unref (table);
+}
+
+/* The figures of a second evaluation replace those of the first. */
+static void
+test_figures_are_of_the_evaluation (void)
+{
+  GtkWidget *flow = g_object_ref_sink (gtk_flow_box_new ());
+  DynoEvaluation e = { .info = { .n_outputs = 3, .class_names = class_names } };
+
+  gtk_widget_show (flow);
+  e.scores = dyno_scores_new (&e.info, 4);
+  add_samples (e.scores, 3, 0, 0);
+  add_samples (e.scores, 1, 1, 0);
+  dyno_class_figures_get (e.scores, &e.figures);
+  e.figures.roc_auc = 0.875;
+  e.figures.calibration_error = 0.05;
+  dyno_evaluate_figures_show (flow, &e);
+  g_autofree char *first = parts_get_texts (flow);
+  g_assert_true (g_str_has_prefix (first, "Accuracy\n75.0 %\nBalanced Accuracy\n50.0 %\nF1\n"));
+  parts_assert_says (flow, "ROC AUC");
+  parts_assert_says (flow, "0.8750");
+  parts_assert_says (flow, "5.0 %");
+  parts_assert_says_not (flow, "Top 5");
+  e.figures.roc_auc = (double) NAN;
+  dyno_evaluate_figures_show (flow, &e);
+  parts_assert_says_not (flow, "ROC AUC");
+  DynoScored right = { .truth = 1, .predicted = 1, .share = 0.97f },
+             wrong = { .truth = 1, .predicted = 2, .share = 0.6f };
+  g_autofree char *sure = dyno_evaluate_describe_sample (&e, &right),
+                  *other = dyno_evaluate_describe_sample (&e, &wrong);
+  g_assert_cmpstr (sure, ==, "dog\n97 % sure");
+  g_assert_cmpstr (other, ==, "dog\nnot elk (60 %)");
+  dyno_scores_free (e.scores);
+  e.info = (DynoWeightsInfo){
+    .n_outputs = 2, .is_values = TRUE, .target_names = value_names, .target_units = value_units
+  };
+  e.scores = dyno_scores_new (&e.info, 4);
+  static const float truth[] = { 1, 5 }, values[] = { 4, 6 };
+  DynoPrediction prediction = { .logits = values };
+  dyno_scores_add_values (e.scores, &prediction, truth);
+  dyno_evaluate_figures_show (flow, &e);
+  parts_assert_texts (flow, "yaw (degrees)\n3.000\nx\n1.000\nLoss\n5.000");
+  dyno_scores_free (e.scores);
+  g_object_unref (flow);
+}
+
+/* Of a sample's labels only known ones are wrong, by the limits of the weights. */
+static void
+test_unknown_labels_are_not_wrong (void)
+{
+  DynoWeightsInfo info = { .n_outputs = 3, .is_labels = TRUE, .class_names = class_names };
+  DynoScores *scores = dyno_scores_new (&info, 9);
+  static const float logits[5][3] = { { 1, 1, -1 },
+                                      { -1, 1, 1 },
+                                      { 1, -1, 1 },
+                                      { 1, 1, 1 },
+                                      { 3, -1, -1 } },
+                     truths[5][3] = { { (float) NAN, 0, 1 },
+                                      { 1, (float) NAN, (float) NAN },
+                                      { 1, 0, 1 },
+                                      { (float) NAN, (float) NAN, (float) NAN },
+                                      { 1, 1, 0 } };
+  static const char *const expected[] = {
+    "2 of 2 labels wrong\nmissed: elk\nwrongly predicted: dog",
+    "1 of 1 label wrong\nmissed: cat",
+    "all labels are right",
+    "no label is known",
+    "1 of 3 labels wrong\nmissed: dog",
+  };
+
+  for (guint i = 0; i < 5; i++)
+    {
+      /* Samples have other indices than places. */
+      DynoPrediction prediction = { .index = 40 - i, .logits = logits[i], .shares = logits[i] };
+      dyno_scores_add_labels (scores, &prediction, truths[i]);
+    }
+  DynoLabelDetails *details = dyno_label_details_new (scores, NULL);
+  for (guint i = 0; i < 5; i++)
+    {
+      const DynoScored *one = &g_array_index (scores->samples, DynoScored, i);
+      g_autofree char *text = dyno_label_details_describe (details, scores, &info, one);
+      g_assert_cmpstr (text, ==, expected[i]);
+    }
+  dyno_label_details_free (details);
+  dyno_scores_free (scores);
+  /* Calibrated weights: a label is predicted from its own probability on. */
+  static float thresholds[] = { 0.5f, 0.99f, 0.1f };
+  info.thresholds = thresholds;
+  scores = dyno_scores_new (&info, 9);
+  static const float none[] = { 0, 0, 0 };
+  DynoPrediction prediction = { .index = 2, .logits = logits[0], .shares = logits[0] };
+  dyno_scores_add_labels (scores, &prediction, none);
+  details = dyno_label_details_new (scores, NULL);
+  g_autofree char *text = dyno_label_details_describe (
+      details, scores, &info, &g_array_index (scores->samples, DynoScored, 0));
+  g_assert_cmpstr (text, ==, "2 of 3 labels wrong\nwrongly predicted: cat, elk");
+  dyno_label_details_free (details);
+  dyno_scores_free (scores);
+}
+
+static void
+note_cell (GtkWidget *view, guint truth, guint predicted, GString *cells)
+{
+  g_string_append_printf (cells, "%u,%u ", truth, predicted);
+}
+
+static void
+assert_described (GtkWidget *view, const char *expected)
+{
+  g_assert_cmpstr (atk_object_get_description (gtk_widget_get_accessible (view)), ==, expected);
+}
+
+/* Rows are truths, columns predictions; a second evaluation begins in its first cell. */
+static void
+test_cells_of_the_confusion_matrix (void)
+{
+  static const guint64 counts[] = { 7, 2, 1, 0, 50, 0, 3, 0, 0 };
+  GtkWidget *view = dyno_confusion_view_new ();
+  DynoConfusionView *self = DYNO_CONFUSION_VIEW (view);
+  DynoWeightsInfo info = { .n_outputs = 3, .class_names = class_names };
+  g_autoptr (GString) cells = g_string_new (NULL);
+
+  dyno_confusion_view_set_counts (self, counts, &info, FALSE);
+  GtkWidget *window = parts_show (view, 400, 400);
+  g_signal_connect (view, "chosen", G_CALLBACK (note_cell), cells);
+  assert_described (view, "7 of 10 of “cat” are right");
+  parts_press (view, GDK_KEY_Right);
+  assert_described (view, "2 of 10 of “cat” were taken for “dog”");
+  parts_press (view, GDK_KEY_Return);
+  parts_press (view, GDK_KEY_Down);
+  parts_press (view, GDK_KEY_Down);
+  parts_press (view, GDK_KEY_Down); /* there is no further row */
+  parts_press (view, GDK_KEY_Home);
+  assert_described (view, "3 of 3 of “elk” were taken for “cat”");
+  parts_press (view, GDK_KEY_space);
+  parts_press (view, GDK_KEY_End);
+  parts_press (view, GDK_KEY_Right);
+  parts_press (view, GDK_KEY_Return);
+  g_assert_cmpstr (cells->str, ==, "0,1 2,0 2,2 ");
+  dyno_confusion_view_set_counts (self, counts, &info, TRUE);
+  assert_described (view, "70.0 % of the pixels of “cat” are right");
+  parts_press (view, GDK_KEY_Right);
+  assert_described (view, "20.0 % of the pixels of “cat” were taken for “dog”");
+  info.n_outputs = 2;
+  static const guint64 none[] = { 0, 0, 4, 4 };
+  dyno_confusion_view_set_counts (self, none, &info, TRUE);
+  assert_described (view, "No pixel is of “cat”");
+  dyno_confusion_view_set_counts (self, NULL, &info, FALSE);
+  assert_described (view, "");
+  g_string_truncate (cells, 0);
+  parts_press (view, GDK_KEY_Return);
+  g_assert_cmpstr (cells->str, ==, "");
+  gtk_widget_destroy (window);
+}
+
+static void
+test_only_images_can_be_dropped (void)
+{
+  g_autofree char *picture = g_build_filename (g_get_home_dir (), "a.png", NULL),
+                  *text = g_build_filename (g_get_home_dir (), "a.txt", NULL),
+                  *folder = g_build_filename (g_get_home_dir (), "b.png", NULL);
+  const char *none[] = { NULL }, *one[] = { picture, NULL }, *mixed[] = { picture, text, NULL },
+             *folders[] = { picture, folder, NULL };
+
+  g_assert_true (g_file_set_contents (picture, "x", 1, NULL));
+  g_assert_true (g_file_set_contents (text, "x", 1, NULL));
+  g_assert_cmpint (g_mkdir (folder, 0700), ==, 0);
+  g_assert_false (dyno_predict_are_images (none));
+  g_assert_true (dyno_predict_are_images (one));
+  g_assert_false (dyno_predict_are_images (mixed));
+  g_assert_false (dyno_predict_are_images (folders));
+  g_assert_false (dyno_predict_can_use (NULL));
+  g_assert_false (dyno_predict_can_use (g_get_home_dir ()));
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static DynoStoredRun *
+new_run (gint64 id, const char *name, const char *model, double best)
+{
+  DynoStoredRun *run = dyno_stored_run_new ();
+
+  run->id = id;
+  run->uid = (guint64) id + 100;
+  run->name = g_strdup (name);
+  run->model = g_strdup (model);
+  run->data = g_strdup ("builtin:waves");
+  run->metric = g_strdup ("accuracy");
+  run->metric_is_fraction = TRUE;
+  run->best_metric = best;
+  run->begin_us = id * G_USEC_PER_SEC;
+  run->state = DYNO_RUN_STATE_FINISHED;
+  return run;
+}
+
+static void
+sort_list (DynoRunList *list, DynoRunListColumn column, GtkSortType order, const char *expected)
+{
+  g_autoptr (GString) ids = g_string_new (NULL);
+
+  gtk_tree_sortable_set_sort_column_id (GTK_TREE_SORTABLE (list), (int) column, order);
+  for (guint i = 0; i < dyno_run_list_get_length (list); i++)
+    g_string_append_printf (ids, "%d ", (int) dyno_run_list_get (list, i)->id);
+  g_assert_cmpstr (ids->str, ==, expected);
+}
+
+/* Equal runs are newest first in either order, unknown values are last in either order, and the
+ * order stays when the runs are read again. */
+static void
+test_equal_runs_are_newest_first (void)
+{
+  DynoRunList *list = dyno_run_list_new ();
+
+  for (guint i = 0; i < 2; i++)
+    {
+      GPtrArray *runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+      g_ptr_array_add (runs, new_run (3, "c", "mlp", 0.9));
+      g_ptr_array_add (runs, new_run (5, "b", "simplecnn", (double) NAN));
+      g_ptr_array_add (runs, new_run (4, "a", "mlp", 0.9));
+      g_ptr_array_add (runs, new_run (1, "d", "mlp", 0.100));
+      dyno_run_list_set_runs (list, runs);
+      sort_list (list, DYNO_RUN_LIST_MODEL, GTK_SORT_ASCENDING, "4 3 1 5 ");
+      sort_list (list, DYNO_RUN_LIST_MODEL, GTK_SORT_DESCENDING, "5 4 3 1 ");
+      sort_list (list, DYNO_RUN_LIST_STATE, GTK_SORT_DESCENDING, "5 4 3 1 ");
+      sort_list (list, DYNO_RUN_LIST_DATA, GTK_SORT_ASCENDING, "5 4 3 1 ");
+      sort_list (list, DYNO_RUN_LIST_BEST, GTK_SORT_ASCENDING, "1 4 3 5 ");
+      sort_list (list, DYNO_RUN_LIST_BEST, GTK_SORT_DESCENDING, "4 3 1 5 ");
+      sort_list (list, DYNO_RUN_LIST_BEGUN, GTK_SORT_ASCENDING, "1 3 4 5 ");
+      sort_list (list, DYNO_RUN_LIST_TITLE, GTK_SORT_DESCENDING, "1 3 5 4 ");
+    }
+  dyno_run_list_set_words (list, "MLP waves");
+  sort_list (list, DYNO_RUN_LIST_TITLE, GTK_SORT_ASCENDING, "4 3 1 ");
+  g_assert_cmpuint (dyno_run_list_get_n_runs (list), ==, 4);
+  GPtrArray *fewer = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  g_ptr_array_add (fewer, new_run (5, "b", "simplecnn", 0.5));
+  g_ptr_array_add (fewer, new_run (6, "e", "mlp", 0.5));
+  dyno_run_list_set_runs (list, fewer); /* the words still apply */
+  sort_list (list, DYNO_RUN_LIST_BEST, GTK_SORT_ASCENDING, "6 ");
+  dyno_run_list_set_words (list, "");
+  sort_list (list, DYNO_RUN_LIST_BEST, GTK_SORT_DESCENDING, "6 5 ");
+  g_object_unref (list);
+}
+
+static void
+count (GtkWidget *widget, guint *n)
+{
+  (*n)++;
+}
+
+static void
+test_the_finder_counts_what_it_shows (void)
+{
+  GtkWidget *finder = dyno_run_finder_new ();
+  DynoRunFinder *self = DYNO_RUN_FINDER (finder);
+  GtkWidget *window = parts_show (finder, 400, 40);
+  GtkWidget *entry = parts_find (finder, GTK_TYPE_SEARCH_ENTRY);
+  guint n_changed = 0, n_left = 0;
+
+  g_signal_connect (finder, "changed", G_CALLBACK (count), &n_changed);
+  g_signal_connect (finder, "left", G_CALLBACK (count), &n_left);
+  dyno_run_finder_set_count (self, 7, 7);
+  parts_assert_says_not (finder, "7 of 7 runs");
+  gtk_entry_set_text (GTK_ENTRY (entry), "mlp");
+  dyno_run_finder_set_count (self, 1, 7);
+  parts_assert_says (finder, "1 of 7 runs");
+  dyno_run_finder_set_count (self, 0, 1);
+  parts_assert_says (finder, "0 of 1 run");
+  g_assert_cmpstr (dyno_run_finder_get_text (self), ==, "mlp");
+  parts_press (entry, GDK_KEY_Down);
+  g_assert_true (n_left == 1 && n_changed == 0);
+  g_signal_emit_by_name (entry, "stop-search");
+  g_assert_cmpstr (dyno_run_finder_get_text (self), ==, "");
+  g_assert_true (n_left == 2 && n_changed > 0);
+  dyno_run_finder_set_count (self, 7, 7);
+  parts_assert_says_not (finder, "7 of 7 runs");
+  gtk_widget_destroy (window);
+}
+
+static GPtrArray *
+new_deleted (guint n)
+{
+  GPtrArray *deleted = g_ptr_array_new ();
+
+  for (guint i = 0; i < n; i++)
+    {
+      DynoDeletedRun *one = g_new0 (DynoDeletedRun, 1);
+      one->run = new_run (i + 1, i == 0 ? "night" : "day", "mlp", 0.5);
+      g_ptr_array_add (deleted, one);
+    }
+  return deleted;
+}
+
+static void
+drop_deleted (GPtrArray *deleted)
+{
+  for (guint i = 0; i < deleted->len; i++)
+    {
+      dyno_stored_run_free (((DynoDeletedRun *) deleted->pdata[i])->run);
+      g_free (deleted->pdata[i]);
+    }
+  g_ptr_array_unref (deleted);
+}
+
+/* Only what was deleted last can be restored, once, and not after the page was left. */
+static void
+test_the_last_deletion_is_offered_to_be_undone (void)
+{
+  GtkWidget *bar = dyno_undo_bar_new ();
+  DynoUndoBar *self = DYNO_UNDO_BAR (bar);
+  GtkWidget *window = parts_show (bar, 500, 60);
+  GPtrArray *one = new_deleted (1), *two = new_deleted (2);
+  guint n = 0;
+
+  g_signal_connect (bar, "undo", G_CALLBACK (count), &n);
+  g_assert_false (dyno_undo_bar_has (self));
+  g_assert_null (dyno_undo_bar_take (self));
+  dyno_undo_bar_offer (self, two);
+  parts_assert_says (bar, "2 runs were deleted; their folders stay");
+  dyno_undo_bar_offer (self, one);
+  parts_assert_says (bar, "“night” was deleted; its folder stays");
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (bar, "_Undo")));
+  g_assert_cmpuint (n, ==, 1);
+  GPtrArray *taken = dyno_undo_bar_take (self);
+  g_assert_true (taken == one);
+  g_ptr_array_unref (taken);
+  g_assert_null (dyno_undo_bar_take (self));
+  dyno_undo_bar_offer (self, two);
+  gtk_widget_hide (bar);
+  g_assert_false (dyno_undo_bar_has (self));
+  gtk_widget_destroy (window);
+  drop_deleted (one);
+  drop_deleted (two);
+}
+
+/* --- compared runs ---------------------------------------------------------------------------- */
+
+/* A row is shown for what any two of the runs differ in, not only the first two. */
+static void
+test_what_any_of_the_runs_differs_in (void)
+{
+  GtkWidget *compare = g_object_ref_sink (dyno_run_compare_new ());
+  GtkWidget *grid = parts_find (compare, GTK_TYPE_GRID);
+  DynoRunCompare *self = DYNO_RUN_COMPARE (compare);
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  DynoStoredRun *runs[] = { new_run (1, "a", "mlp", 0.5), new_run (2, "b", "mlp", 0.6),
+                            new_run (3, "c", "mlp", 0.7) };
+
+  runs[0]->samples_per_s = 100;
+  runs[1]->samples_per_s = 200;
+  runs[2]->settings.batch_size = runs[0]->settings.batch_size * 2;
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs, 3);
+  g_autofree char *batch = g_strdup_printf ("%d", (int) runs[0]->settings.batch_size),
+                  *other = g_strdup_printf ("%d", (int) runs[2]->settings.batch_size);
+  parts_assert_says (grid, "Batch size");
+  parts_assert_says (grid, batch);
+  parts_assert_says (grid, other);
+  parts_assert_says (grid, "50.0 %");
+  parts_assert_says (grid, "200");
+  parts_assert_says_not (grid, "Model");
+  parts_assert_says_not (grid, "Data");
+  parts_assert_says_not (grid, "All settings are equal");
+  /* Fewer runs afterwards: those two are equal. */
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs, 2);
+  parts_assert_says_not (grid, "Batch size");
+  parts_assert_says_not (grid, "c");
+  parts_assert_says (grid, "All settings are equal");
+  g_free (runs[1]->model);
+  runs[1]->model = g_strdup ("simplecnn");
+  g_free (runs[2]->data);
+  runs[2]->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  runs[2]->settings.batch_size = runs[0]->settings.batch_size;
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs, 3);
+  parts_assert_says (grid, "Model");
+  parts_assert_says (grid, "SimpleCNN");
+  parts_assert_says (grid, "Data");
+  parts_assert_says (grid, "Shapes (size 16, samples 64)");
+  parts_assert_says_not (grid, "All settings are equal");
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs, 1);
+  g_assert_false (
+      gtk_widget_get_visible (gtk_widget_get_ancestor (grid, GTK_TYPE_SCROLLED_WINDOW)));
+  dyno_run_compare_show (self, curves, NULL, 0);
+  g_assert_false (gtk_widget_get_visible (compare));
+  gtk_widget_destroy (compare);
+  g_object_unref (compare);
+  g_object_unref (curves);
+  for (guint i = 0; i < 3; i++)
+    dyno_stored_run_free (runs[i]);
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+typedef struct {
+  guint n_failed, n_changed, active;
+  guint n_seen; /* of both, at the last look */
+} Signals;
+
+static void
+note_failed (GtkWidget *card, const GError *error, Signals *signals)
+{
+  signals->n_failed++;
+}
+
+static void
+note_jobs (GtkWidget *card, guint active, Signals *signals)
+{
+  signals->n_changed++;
+  signals->active = active;
+}
+
+static gboolean
+has_answer (gpointer data)
+{
+  Signals *signals = data;
+
+  return signals->n_failed + signals->n_changed > signals->n_seen;
+}
+
+static void
+wait_for_answer (Signals *signals)
+{
+  parts_wait (has_answer, signals);
+  signals->n_seen = signals->n_failed + signals->n_changed;
+}
+
+/* The queue is read again after it could not be read once; jobs that are added, moved and removed
+ * are shown in their order. */
+static void
+test_the_queue_is_read_again_after_an_error (void)
+{
+  GtkWidget *card = g_object_ref_sink (dyno_queue_card_new ());
+  DynoQueueCard *self = DYNO_QUEUE_CARD (card);
+  g_autofree char *folder = dyno_data_dir (NULL), *runs = g_build_filename (folder, "runs", NULL),
+                  *path = g_build_filename (folder, "history.sqlite", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  Signals signals = { 0 };
+
+  g_signal_connect (card, "failed", G_CALLBACK (note_failed), &signals);
+  g_signal_connect (card, "changed", G_CALLBACK (note_jobs), &signals);
+  g_assert_cmpint (g_mkdir_with_parents (path, 0700), ==, 0);
+  for (guint i = 1; i < 3; i++)
+    {
+      dyno_queue_card_refresh (self);
+      wait_for_answer (&signals);
+      g_assert_cmpuint (signals.n_failed, ==, i);
+    }
+  g_assert_cmpint (g_rmdir (path), ==, 0);
+  dyno_queue_card_refresh (self);
+  wait_for_answer (&signals);
+  g_assert_true (signals.n_changed == 1 && signals.active == 0);
+  g_assert_false (gtk_widget_get_visible (card));
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  job->data = g_strdup ("builtin:waves");
+  dyno_queue_card_add (self, job, runs);
+  wait_for_answer (&signals);
+  g_assert_true (gtk_widget_get_visible (card) && signals.active == 1);
+  parts_assert_says (card, "1 job");
+  parts_assert_says (card, "MLP on Waves");
+  parts_assert_says (card, "Waiting");
+  g_free (job->data);
+  job->data = g_strdup ("builtin:shapes");
+  dyno_queue_card_add (self, job, runs);
+  wait_for_answer (&signals);
+  g_assert_cmpuint (signals.active, ==, 2);
+  parts_assert_says (card, "2 jobs");
+  g_autoptr (GPtrArray) rows = parts_find_all (card, GTK_TYPE_LIST_BOX_ROW);
+  g_assert_cmpuint (rows->len, ==, 2);
+  parts_assert_says (rows->pdata[0], "MLP on Waves");
+  parts_assert_says (rows->pdata[1], "MLP on Shapes");
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (rows->pdata[0], "Take out of the queue")));
+  wait_for_answer (&signals);
+  parts_assert_says (card, "1 job");
+  parts_assert_says (card, "MLP on Shapes");
+  parts_assert_says_not (card, "MLP on Waves");
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (card, "Take out of the queue")));
+  wait_for_answer (&signals);
+  g_assert_true (!gtk_widget_get_visible (card) && signals.active == 0);
+  g_assert_cmpuint (signals.n_failed, ==, 2);
+  gtk_widget_destroy (card);
+  g_object_unref (card);
+}
+
+void
+parts_add_runs (void)
+{
+  g_test_add_func ("/ui/parts/evaluations-are-sorted-by-number",
+                   test_evaluations_are_sorted_by_number);
+  g_test_add_func ("/ui/parts/figures-are-of-the-evaluation", test_figures_are_of_the_evaluation);
+  g_test_add_func ("/ui/parts/unknown-labels-are-not-wrong", test_unknown_labels_are_not_wrong);
+  g_test_add_func ("/ui/parts/cells-of-the-confusion-matrix", test_cells_of_the_confusion_matrix);
+  g_test_add_func ("/ui/parts/only-images-can-be-dropped", test_only_images_can_be_dropped);
+  g_test_add_func ("/ui/parts/equal-runs-are-newest-first", test_equal_runs_are_newest_first);
+  g_test_add_func ("/ui/parts/the-finder-counts-what-it-shows",
+                   test_the_finder_counts_what_it_shows);
+  g_test_add_func ("/ui/parts/the-last-deletion-is-offered-to-be-undone",
+                   test_the_last_deletion_is_offered_to_be_undone);
+  g_test_add_func ("/ui/parts/what-any-of-the-runs-differs-in",
+                   test_what_any_of_the_runs_differs_in);
+  g_test_add_func ("/ui/parts/the-queue-is-read-again-after-an-error",
+                   test_the_queue_is_read_again_after_an_error);
+}
