@@ -136,13 +136,14 @@ stop_answered (DynoStopBar *bar, DynoStopAnswer answer, gboolean always, DynoWin
   dyno_window_stop_run (self, save);
 }
 
-/* Sends a notification if another window is active. */
+/* Sends a notification if another window is active; without a session bus nothing receives it. */
 static void
 notify_of_run (DynoWindow *self)
 {
   const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
   GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
-  if (!application || self->closing || !status->job || !dyno_state_wants_notifications (self->state)
+  if (!application || !g_application_get_dbus_connection (G_APPLICATION (application))
+      || self->closing || !status->job || !dyno_state_wants_notifications (self->state)
       || gtk_window_is_active (GTK_WINDOW (self)))
     return;
   g_autofree char *data = dyno_words_data (status->job->data);
