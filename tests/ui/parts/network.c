@@ -100,6 +100,39 @@ test_the_combo_follows_the_model (void)
 }
 
 static void
+count_activation (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  (*(guint *) data)++;
+}
+
+/* The row for a file asks for one where it is chosen in the open list, but not where an arrow key
+ * reaches it while the list is closed. */
+static void
+test_arrow_keys_ask_for_no_file (void)
+{
+  DynoSetup *setup = dyno_setup_new ();
+  GtkWidget *window = g_object_new (GTK_TYPE_APPLICATION_WINDOW, NULL);
+  GtkWidget *row = dyno_model_row_new (setup);
+  GtkWidget *combo = parts_find (row, GTK_TYPE_COMBO_BOX_TEXT);
+  g_autoptr (GSimpleAction) action = g_simple_action_new ("open-network", NULL);
+  guint n = 0;
+
+  g_signal_connect (action, "activate", G_CALLBACK (count_activation), &n);
+  g_action_map_add_action (G_ACTION_MAP (window), G_ACTION (action));
+  gtk_container_add (GTK_CONTAINER (window), row);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_signal_emit_by_name (combo, "move-active", GTK_SCROLL_END);
+      g_assert_cmpuint (n, ==, i);
+      g_assert_cmpstr (gtk_combo_box_get_active_id (GTK_COMBO_BOX (combo)), ==, "simplecnn");
+      gtk_combo_box_set_active_id (GTK_COMBO_BOX (combo), ":open");
+      g_assert_cmpuint (n, ==, i + 1);
+    }
+  gtk_widget_destroy (window);
+  drop (setup);
+}
+
+static void
 test_a_model_that_suits_the_data (void)
 {
   DynoSetup *setup = dyno_setup_new ();
@@ -161,6 +194,7 @@ parts_add_network (void)
 {
   g_test_add_func ("/ui/parts/layers-are-those-before-fusion", test_layers_are_those_before_fusion);
   g_test_add_func ("/ui/parts/the-combo-follows-the-model", test_the_combo_follows_the_model);
+  g_test_add_func ("/ui/parts/arrow-keys-ask-for-no-file", test_arrow_keys_ask_for_no_file);
   g_test_add_func ("/ui/parts/a-model-that-suits-the-data", test_a_model_that_suits_the_data);
   g_test_add_func ("/ui/parts/each-reason-of-a-refusal-has-a-row",
                    test_each_reason_of_a_refusal_has_a_row);

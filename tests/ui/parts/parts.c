@@ -265,9 +265,11 @@ main (int argc, char **argv)
   choose_driver ();
   gtk_test_init (&argc, &argv, NULL);
   hdy_init ();
+  parts_add_queue (); /* before the others make a history */
   parts_add_data ();
   parts_add_device ();
   parts_add_exports ();
+  parts_add_form ();
   parts_add_network ();
   parts_add_plot ();
   parts_add_runs ();

@@ -118,6 +118,89 @@ test_a_dragged_plot_follows_the_pointer (void)
   dyno_series_free (series);
 }
 
+static void
+note_cursor (DynoPlotView *view, double x, double *cursor)
+{
+  *cursor = x;
+  dyno_plot_view_set_cursor (view, x);
+}
+
+static void
+assert_description (GtkWidget *view, const char *expected)
+{
+  g_assert_cmpstr (atk_object_get_description (gtk_widget_get_accessible (view)), ==, expected);
+}
+
+/* Keys move the read-out by whole steps, within the data, and hide lines, which stay hidden when
+ * the plot gets its lines anew. */
+static void
+test_keys_read_a_plot (void)
+{
+  GtkWidget *view = g_object_new (DYNO_TYPE_PLOT_VIEW, NULL);
+  DynoPlotView *self = DYNO_PLOT_VIEW (view);
+  DynoSeries *one = dyno_series_new ("Training", ""), *two = dyno_series_new ("Validation", "");
+  DynoPlotLine lines[] = { { .series = one }, { .series = two } };
+  double cursor = -1;
+  Asked asked = { 0 };
+
+  dyno_plot_view_set_labels (self, "Loss", "", "No step yet");
+  dyno_plot_view_set_x (self, "Step", TRUE, FALSE);
+  dyno_plot_view_set_smoothing (self, 0);
+  dyno_plot_view_set_lines (self, lines, 2);
+  GtkWidget *window = parts_show (view, 600, 300);
+  assert_description (view, "No step yet");
+  g_assert_false (parts_press (view, GDK_KEY_Right));
+  for (guint i = 1; i <= 50; i++)
+    {
+      dyno_series_append (one, i, 0.5 * i);
+      if (i % 10 == 0)
+        dyno_series_append (two, i, 0.25 * i);
+    }
+  g_signal_connect (view, "cursor", G_CALLBACK (note_cursor), &cursor);
+  g_signal_connect (view, "span", G_CALLBACK (span_asked), &asked);
+  assert_description (view, "Step 50: Training 25.00, Validation 12.50");
+  parts_press (view, GDK_KEY_Right);
+  g_assert_cmpfloat (cursor, ==, 1);
+  parts_press (view, GDK_KEY_Right);
+  g_assert_cmpfloat (cursor, ==, 2);
+  parts_press (view, GDK_KEY_End);
+  parts_press (view, GDK_KEY_Right);
+  g_assert_cmpfloat (cursor, ==, 50);
+  parts_press (view, GDK_KEY_Left);
+  g_assert_cmpfloat (cursor, ==, 49);
+  parts_press (view, GDK_KEY_Home);
+  parts_press (view, GDK_KEY_Left);
+  g_assert_cmpfloat (cursor, ==, 1);
+  assert_description (view, "Step 1: Training 0.5000, Validation 2.500");
+  parts_press (view, GDK_KEY_Escape);
+  g_assert_true (isnan (cursor));
+  g_assert_false (parts_press (view, GDK_KEY_Escape));
+  parts_press (view, GDK_KEY_Left);
+  g_assert_cmpfloat (cursor, ==, 50);
+  parts_press (view, GDK_KEY_2);
+  assert_description (view, "Step 50: Training 25.00; hidden: Validation");
+  dyno_plot_view_set_lines (self, lines + 1, 1);
+  dyno_plot_view_set_lines (self, lines, 2);
+  assert_description (view, "Step 50: Training 25.00; hidden: Validation");
+  parts_press (view, GDK_KEY_2);
+  assert_description (view, "Step 50: Training 25.00, Validation 12.50");
+  g_assert_false (parts_press (view, GDK_KEY_3));
+  /* Zooming stays around the read-out, and what is shown moves with it. */
+  g_assert_cmpuint (asked.n, ==, 0);
+  parts_press (view, GDK_KEY_plus);
+  g_assert_true (asked.n == 1 && asked.span.x1 <= 50 && asked.span.x0 > 1);
+  DynoPlotSpan before = asked.span;
+  parts_press (view, GDK_KEY_Home);
+  g_assert_true (asked.span.x0 == 1 && asked.span.x1 < before.x1);
+  g_assert_cmpfloat_with_epsilon (asked.span.x1 - asked.span.x0, before.x1 - before.x0, 1e-6);
+  parts_press (view, GDK_KEY_0);
+  g_assert_true (asked.span.x0 == 0 && asked.span.x1 == 0);
+  dyno_plot_view_set_lines (self, NULL, 0);
+  gtk_widget_destroy (window);
+  dyno_series_free (one);
+  dyno_series_free (two);
+}
+
 static double
 find_y (DynoSeries *series, double x)
 {
@@ -157,6 +240,7 @@ parts_add_plot (void)
 {
   g_test_add_func ("/ui/parts/a-dragged-plot-follows-the-pointer",
                    test_a_dragged_plot_follows_the_pointer);
+  g_test_add_func ("/ui/parts/keys-read-a-plot", test_keys_read_a_plot);
   g_test_add_func ("/ui/parts/lines-of-a-learning-rate-test", test_lines_of_a_learning_rate_test);
   g_test_add_func ("/ui/parts/a-plot-alone-that-goes-brings-the-others-back",
                    test_a_plot_alone_that_goes_brings_the_others_back);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Past runs: evaluations, the list with its finder, compared runs, the queue. */
+/* Past runs: evaluations, the list with its finder, compared runs. */
 #include "parts.h"
 #include "confusionview.h"
 #include "evaluatefigures.h"
 #include "evaluatelabels.h"
-#include "file.h"
-#include "jobqueue.h"
 #include "predictdialog.h"
-#include "queuecard.h"
 #include "runcompare.h"
 #include "runfinder.h"
 #include "runhistory.h"
@@ -497,99 +494,6 @@ test_what_any_of_the_runs_differs_in (void)
     dyno_stored_run_free (runs[i]);
 }
 
-/* --- the queue -------------------------------------------------------------------------------- */
-
-typedef struct {
-  guint n_failed, n_changed, active;
-  guint n_seen; /* of both, at the last look */
-} Signals;
-
-static void
-note_failed (GtkWidget *card, const GError *error, Signals *signals)
-{
-  signals->n_failed++;
-}
-
-static void
-note_jobs (GtkWidget *card, guint active, Signals *signals)
-{
-  signals->n_changed++;
-  signals->active = active;
-}
-
-static gboolean
-has_answer (gpointer data)
-{
-  Signals *signals = data;
-
-  return signals->n_failed + signals->n_changed > signals->n_seen;
-}
-
-static void
-wait_for_answer (Signals *signals)
-{
-  parts_wait (has_answer, signals);
-  signals->n_seen = signals->n_failed + signals->n_changed;
-}
-
-/* The queue is read again after it could not be read once; jobs that are added, moved and removed
- * are shown in their order. */
-static void
-test_the_queue_is_read_again_after_an_error (void)
-{
-  GtkWidget *card = g_object_ref_sink (dyno_queue_card_new ());
-  DynoQueueCard *self = DYNO_QUEUE_CARD (card);
-  g_autofree char *folder = dyno_data_dir (NULL), *runs = g_build_filename (folder, "runs", NULL),
-                  *path = g_build_filename (folder, "history.sqlite", NULL);
-  g_autoptr (DynoJob) job = dyno_job_new ();
-  Signals signals = { 0 };
-
-  g_signal_connect (card, "failed", G_CALLBACK (note_failed), &signals);
-  g_signal_connect (card, "changed", G_CALLBACK (note_jobs), &signals);
-  g_assert_cmpint (g_mkdir_with_parents (path, 0700), ==, 0);
-  for (guint i = 1; i < 3; i++)
-    {
-      dyno_queue_card_refresh (self);
-      wait_for_answer (&signals);
-      g_assert_cmpuint (signals.n_failed, ==, i);
-    }
-  g_assert_cmpint (g_rmdir (path), ==, 0);
-  dyno_queue_card_refresh (self);
-  wait_for_answer (&signals);
-  g_assert_true (signals.n_changed == 1 && signals.active == 0);
-  g_assert_false (gtk_widget_get_visible (card));
-  g_free (job->model);
-  job->model = g_strdup ("mlp");
-  job->data = g_strdup ("builtin:waves");
-  dyno_queue_card_add (self, job, runs);
-  wait_for_answer (&signals);
-  g_assert_true (gtk_widget_get_visible (card) && signals.active == 1);
-  parts_assert_says (card, "1 job");
-  parts_assert_says (card, "MLP on Waves");
-  parts_assert_says (card, "Waiting");
-  g_free (job->data);
-  job->data = g_strdup ("builtin:shapes");
-  dyno_queue_card_add (self, job, runs);
-  wait_for_answer (&signals);
-  g_assert_cmpuint (signals.active, ==, 2);
-  parts_assert_says (card, "2 jobs");
-  g_autoptr (GPtrArray) rows = parts_find_all (card, GTK_TYPE_LIST_BOX_ROW);
-  g_assert_cmpuint (rows->len, ==, 2);
-  parts_assert_says (rows->pdata[0], "MLP on Waves");
-  parts_assert_says (rows->pdata[1], "MLP on Shapes");
-  gtk_button_clicked (GTK_BUTTON (parts_find_button (rows->pdata[0], "Take out of the queue")));
-  wait_for_answer (&signals);
-  parts_assert_says (card, "1 job");
-  parts_assert_says (card, "MLP on Shapes");
-  parts_assert_says_not (card, "MLP on Waves");
-  gtk_button_clicked (GTK_BUTTON (parts_find_button (card, "Take out of the queue")));
-  wait_for_answer (&signals);
-  g_assert_true (!gtk_widget_get_visible (card) && signals.active == 0);
-  g_assert_cmpuint (signals.n_failed, ==, 2);
-  gtk_widget_destroy (card);
-  g_object_unref (card);
-}
-
 void
 parts_add_runs (void)
 {
@@ -606,6 +510,4 @@ parts_add_runs (void)
                    test_the_last_deletion_is_offered_to_be_undone);
   g_test_add_func ("/ui/parts/what-any-of-the-runs-differs-in",
                    test_what_any_of_the_runs_differs_in);
-  g_test_add_func ("/ui/parts/the-queue-is-read-again-after-an-error",
-                   test_the_queue_is_read_again_after_an_error);
 }

@@ -7,6 +7,24 @@
 #include <handy.h>
 #include <string.h>
 
+/* Take the place of GTK's functions in the program. */
+static guint n_inhibited, n_uninhibited;
+
+guint
+gtk_application_inhibit (GtkApplication *application, GtkWindow *window,
+                         GtkApplicationInhibitFlags flags, const char *reason)
+{
+  g_assert_cmpint (flags, ==, GTK_APPLICATION_INHIBIT_SUSPEND);
+  return ++n_inhibited;
+}
+
+void
+gtk_application_uninhibit (GtkApplication *application, guint cookie)
+{
+  g_assert_cmpuint (cookie, ==, n_inhibited);
+  n_uninhibited++;
+}
+
 static gboolean
 is_planned (gpointer setup)
 {
@@ -57,6 +75,111 @@ test_another_folder_is_taken_by_a_resumed_run (void)
   g_object_unref (widget);
 }
 
+/* The machine does not suspend during a run, nor during a second one. */
+static void
+test_each_run_inhibits_suspend (void)
+{
+  GtkApplication *application = gtk_application_new (NULL, G_APPLICATION_NON_UNIQUE);
+  g_assert_true (g_application_register (G_APPLICATION (application), NULL, NULL));
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (application, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  n_inhibited = n_uninhibited = 0;
+  dyno_window_take_runs_folder (window, runs);
+  parts_wait (is_planned, window->setup);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  job->resume = g_strdup ("/nowhere/at/all");
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_true (n_inhibited == i && n_uninhibited == i);
+      dyno_window_begin_job (window, job);
+      g_assert_true (n_inhibited == i + 1 && n_uninhibited == i);
+      parts_wait (is_idle, window);
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+  g_object_unref (application);
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+/* The size of a maximized window is that of the screen, and is not kept. */
+static void
+test_the_normal_size_is_kept (void)
+{
+  g_autoptr (GSettings) state = dyno_state_new ();
+  int width, height;
+  gboolean maximized;
+
+  if (!state) /* the schema is found by the environment of the test */
+    {
+      g_test_skip ("The schema is not compiled");
+      return;
+    }
+  for (int i = 0; i < 2; i++)
+    {
+      dyno_state_save_size (state, 1000 + i, 700 + i, FALSE);
+      dyno_state_save_size (state, 1920, 1080, TRUE);
+      dyno_state_load_size (state, &width, &height, &maximized);
+      g_assert_true (width == 1000 + i && height == 700 + i && maximized);
+      dyno_state_save_size (state, 0, 0, FALSE); /* it was never shown */
+      dyno_state_load_size (state, &width, &height, &maximized);
+      g_assert_true (width == 1000 + i && height == 700 + i && !maximized);
+    }
+  dyno_state_load_size (NULL, &width, &height, &maximized);
+  g_assert_true (width > 0 && height > 0 && !maximized);
+}
+
+/* The choices of a window are those of the next one, but for a start with the preset. */
+static void
+test_choices_are_kept (void)
+{
+  g_autoptr (GSettings) state = dyno_state_new ();
+  static const char *const settings[] = { "epochs=10", NULL };
+
+  if (!state)
+    {
+      g_test_skip ("The schema is not compiled");
+      return;
+    }
+  DynoSetup *first = dyno_setup_new (), *second = dyno_setup_new (), *third = dyno_setup_new ();
+  dyno_setup_restore (first, NULL, "mlp", "t4", DYNO_LEVEL_MAX, settings);
+  dyno_setup_start (first);
+  while (!dyno_setup_get_presets (first))
+    g_main_context_iteration (NULL, TRUE);
+  dyno_setup_set_number (first, "batch_size", 11, NULL);
+  dyno_setup_set_number (first, "epochs", 17, NULL);
+  dyno_state_save_setup (state, first);
+  dyno_state_load_setup (state, second, "builtin:waves");
+  g_assert_cmpstr (dyno_setup_get_job (second)->model, ==, "mlp");
+  g_assert_cmpint (dyno_setup_get_job (second)->settings.epochs, ==, 17);
+  g_assert_cmpint (dyno_setup_get_job (second)->settings.batch_size, ==, 11);
+  g_assert_cmpint (dyno_setup_get_level (second), ==, DYNO_LEVEL_MAX);
+  g_assert_cmpstr (dyno_setup_get_opening (second, NULL), ==, "builtin:waves");
+  g_settings_set_string (state, "begin-with", "preset");
+  dyno_state_load_setup (state, third, NULL);
+  g_assert_cmpstr (dyno_setup_get_job (third)->model, ==, "mlp");
+  g_assert_cmpint (dyno_setup_get_job (third)->settings.epochs, !=, 17);
+  g_assert_cmpint (dyno_setup_get_level (third), ==, DYNO_LEVEL_RECOMMENDED);
+  g_settings_reset (state, "begin-with");
+  g_assert_null (dyno_state_get_runs_folder (state));
+  g_assert_null (dyno_state_get_first_settings (state));
+  g_settings_set_string (state, "settings-file", "/a.ini");
+  g_assert_null (dyno_state_get_first_settings (state));
+  g_settings_set_string (state, "begin-with", "file");
+  g_autofree char *file = dyno_state_get_first_settings (state);
+  g_assert_cmpstr (file, ==, "/a.ini");
+  DynoSetup *setups[] = { first, second, third };
+  for (guint i = 0; i < G_N_ELEMENTS (setups); i++)
+    {
+      dyno_setup_shutdown (setups[i]);
+      g_object_unref (setups[i]);
+    }
+}
+
 static gboolean
 is_over (gpointer page)
 {
@@ -100,5 +223,8 @@ parts_add_window (void)
 {
   g_test_add_func ("/ui/parts/another-folder-is-taken-by-a-resumed-run",
                    test_another_folder_is_taken_by_a_resumed_run);
+  g_test_add_func ("/ui/parts/each-run-inhibits-suspend", test_each_run_inhibits_suspend);
+  g_test_add_func ("/ui/parts/the-normal-size-is-kept", test_the_normal_size_is_kept);
+  g_test_add_func ("/ui/parts/choices-are-kept", test_choices_are_kept);
   g_test_add_func ("/ui/parts/a-search-begins-without-a-note", test_a_search_begins_without_a_note);
 }
