@@ -23,7 +23,8 @@ typedef struct {
   double clock, start_s, epoch_s, best_lr, noise;
   /* Trials diverge from this learning rate on, in terms of SGD; 0: none does. */
   double diverges_from;
-  double own_bonus; /* added for the job's own settings */
+  gboolean ends_at_divergence; /* such a trial takes only the time of its start */
+  double own_bonus;            /* added for the job's own settings */
   guint fails_at;   /* this run, counted from 1, ends the search with an error; 0: none */
   guint cancels_at; /* this run, counted from 1, cancels the search; 0: none */
   /* Runs fail, not because of their values, except for each trial whose number is divisible by this;
@@ -125,7 +126,9 @@ train (DynoAccuracyRun *const *runs, guint n, gpointer data, GCancellable *cance
 
       if (!train_one (w, runs[i], has_memory, cancellable, error))
         return FALSE;
-      seconds += w->start_s + w->epoch_s * (double) (runs[i]->epochs - runs[i]->from_epochs);
+      seconds += w->start_s;
+      if (!w->ends_at_divergence || runs[i]->outcome == DYNO_TRIAL_OK)
+        seconds += w->epoch_s * (double) (runs[i]->epochs - runs[i]->from_epochs);
     }
   w->clock += seconds / MIN (n, MAX (w->parallel, 1));
   return TRUE;
@@ -710,6 +713,28 @@ test_one_at_a_time_where_several_do_not_pay (void)
   g_assert_cmpuint (count_at_once (r, 4) + count_at_once (r, 8), ==, 0);
 }
 
+/* Trials that diverge end at once, so that a group with one of them is faster than two that train,
+ * and is no measure. */
+static void
+test_diverged_runs_are_no_gain (void)
+{
+  for (gint64 seed = 1; seed <= 8; seed++)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+
+      world_init (&w, 9);
+      w.space.own.seed = seed;
+      w.most_at_once = 8;
+      w.diverges_from = 0.05;
+      w.ends_at_divergence = TRUE;
+      w.start_s = 0.1;
+      r = search (&w, (DynoAccuracyParams){ .seconds = 3000 });
+      g_assert_cmpuint (count_at_once (r, 2), >, 0);
+      g_assert_cmpuint (count_at_once (r, 4) + count_at_once (r, 8), ==, 0);
+    }
+}
+
 /* With a number of trials no clock decides; those at once have different settings and one rung, and
  * the same search makes the same trials. */
 static void
@@ -1071,6 +1096,7 @@ main (int argc, char **argv)
                    test_several_at_once_where_it_pays);
   g_test_add_func ("/tune/accuracy/one-at-a-time-where-several-do-not-pay",
                    test_one_at_a_time_where_several_do_not_pay);
+  g_test_add_func ("/tune/accuracy/diverged-runs-are-no-gain", test_diverged_runs_are_no_gain);
   g_test_add_func ("/tune/accuracy/a-number-at-once", test_a_number_at_once);
   g_test_add_func ("/tune/accuracy/runs-without-memory-are-trained-alone",
                    test_runs_without_memory_are_trained_alone);

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#define FINAL_SHARE 0.5 /* largest share of the time that is kept for the final */
-#define LEAST_SHARE 0.5 /* of the time in which a run starts: the least time of the first rung */
-#define LEAST_PAIRS 2   /* fewer seeds prove nothing */
-#define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
+#define FINAL_SHARE 0.5  /* largest share of the time that is kept for the final */
+#define LEAST_SHARE 0.5  /* of the time in which a run starts: the least time of the first rung */
+#define LEAST_PAIRS 2    /* fewer seeds prove nothing */
+#define OK_SHARE    0.75 /* of a group's runs, by which its time is a measure of runs at once */
+#define MOST_FAILED 3    /* in a row, for no reason of their settings: others would fail too */
 
 typedef struct {
   const DynoParamSpace *space;
@@ -345,7 +346,8 @@ static gboolean
 train_group (Search *s, Group *group, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  gboolean good, whole = TRUE;
+  gboolean good;
+  guint n_ok = 0;
 
   if (g_cancellable_is_cancelled (s->cancellable))
     s->result->stopped = TRUE;
@@ -354,8 +356,9 @@ train_group (Search *s, Group *group, GError **error)
   begin_group (s, group);
   good = train_runs (s, group->runs, group->n, &problem);
   for (guint i = 0; i < group->n; i++)
-    whole = whole && group->runs[i]->has_ended && !lacked_memory (group->runs[i]);
-  if (good && whole && group->n > 1)
+    n_ok += group->runs[i]->has_ended && group->runs[i]->outcome == DYNO_TRIAL_OK;
+  /* Runs that diverge leave the device to the others: a group with many of them has no measure. */
+  if (good && group->n > 1 && n_ok >= OK_SHARE * group->n)
     dyno_accuracy_pace_add_group (&s->pace, group->n,
                                   group->runs[0]->epochs - group->runs[0]->from_epochs,
                                   group->runs[0]->seconds);

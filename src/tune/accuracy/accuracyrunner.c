@@ -11,6 +11,7 @@
 #include "planjob.h"
 #include "preset.h"
 #include "runrecorder.h"
+#include "sample-cache.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -314,8 +315,25 @@ get_time (gpointer data)
   return (double) g_get_monotonic_time () / G_USEC_PER_SEC;
 }
 
+/* The number of runs that can keep all decoded samples, each its own, in main memory. */
+static guint
+count_caches (const DynoAccuracyTrainer *t, guint most)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (t->params.dataset);
+  guint32 width, height;
+  DynoBatchSchema schema;
+
+  if (!t->params.job->settings.cache || info->schema.generated
+      || !dyno_job_get_size (t->params.job, info, &width, &height, NULL))
+    return most;
+  dyno_dataset_get_schema (info, width, height, &schema);
+  while (most > 1 && dyno_sample_cache_get_share (&schema, info->n_samples * most) < 1)
+    most--;
+  return most;
+}
+
 /* The number of runs that fit the device's memory beside each other, by the plan of the job's own
- * settings, and that have cores enough. */
+ * settings, whose decoded samples fit main memory, and that have cores enough. */
 static guint
 find_most_at_once (const DynoAccuracyTrainer *t)
 {
@@ -333,6 +351,7 @@ find_most_at_once (const DynoAccuracyTrainer *t)
       || !dyno_job_plan (job, dyno_dataset_get_info (t->params.dataset), device, &plan, NULL)
       || plan.plan.total_bytes == 0)
     return 1;
+  most = count_caches (t, most);
   return (guint) CLAMP (MEMORY_SHARE * (double) plan.limit_bytes / (double) plan.plan.total_bytes,
                         1, most);
 }
