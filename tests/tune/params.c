@@ -366,7 +366,7 @@ test_refused_choices (void)
     { "lr=1..0.1", "LOW below HIGH" },
     { "lr=0.1..1x", "is no range" },
     { "lr=0.1..1000", "lr is from 0 to 100" },
-    { "optimizer=sgd", "2 to 7 values" },
+    { "optimizer=sgd", "two values at least and 7 at most" },
     { "optimizer=sgd|best", "best" },
     { "optimizer=sgd|sgd", "the value sgd twice" },
     { "lr=0.10|0.1", "the value 0.1 twice" },

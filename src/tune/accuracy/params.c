@@ -305,8 +305,8 @@ read_choices (const char *text, const char *choices, const DynoSettings *own, Dy
     if (!g_strv_contains (mixes, values[i]))
       return refuse (error, _ ("“%s”: augment.mix is none, mixup or cutmix"), text);
   if (g_strv_length (values) < 2 || g_strv_length (values) >= DYNO_PARAM_MOST_CHOICES)
-    return refuse (error, _ ("“%s”: write %s=VALUE|VALUE, with 2 to %d values"), text, param->key,
-                   DYNO_PARAM_MOST_CHOICES - 1);
+    return refuse (error, _ ("“%s”: write %s=VALUE|VALUE, with two values at least and %d at most"),
+                   text, param->key, DYNO_PARAM_MOST_CHOICES - 1);
   for (guint i = 0; values[i] && dyno_setting_find (param->key); i++)
     {
       DynoSettings settings = *own;
@@ -428,7 +428,8 @@ dyno_param_space_choose (DynoParamSpace *space, const DynoJob *job, const DynoDa
       g_array_append_val (params, param);
     }
   if (params->len == 0 || params->len > DYNO_PARAMS_MOST)
-    return refuse (error, _ ("A search is over 1 to %d settings"), DYNO_PARAMS_MOST);
+    return refuse (error, _ ("A search is over one setting at least, and %d at most"),
+                   DYNO_PARAMS_MOST);
   g_array_sort (params, compare_places);
   space->n = 0;
   for (guint i = 0; i < params->len; i++)
