@@ -221,9 +221,9 @@ give (Deal *deal, guint32 g, guint part)
     }
 }
 
-/* The weight of a group: its share of all samples, and the mean of its shares of each class, so that
- * groups with samples of a rare class are dealt out early.  Returns the exponent of the power of
- * two above it. */
+/* The weight of a group: its share of all samples, and the mean of its shares of each class, so
+ * that groups with samples of a rare class are dealt out early.  Returns the exponent of the power
+ * of two above it. */
 static int
 find_weight (const Deal *deal, guint32 g)
 {

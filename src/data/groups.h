@@ -37,8 +37,8 @@ enum { DYNO_GROUP_TRAINS, DYNO_GROUP_VALIDATES, DYNO_GROUP_TESTS };
  *
  * Groups are dealt out from large to small, those with samples of a rare class earlier, in an order
  * by seed among those of about the same weight.  Each goes to the part that then comes nearest to
- * its share of the samples and of each class: least is the sum over the parts of
- * (reached share - wanted share)^2 / wanted share, of the samples, and as the mean over the classes.
+ * its share of the samples and of each class: least is the sum over the parts of (reached share -
+ * wanted share)^2 / wanted share, of the samples, and as the mean over the classes.
  * sklearn's StratifiedGroupKFold is of this kind.  (n_groups); g_free.
  */
 guint8 *dyno_groups_divide (const DynoGroups *groups, const DynoDivision *division);

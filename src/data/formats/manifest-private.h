@@ -50,8 +50,8 @@ char *dyno_manifest_name_column (const DynoManifestRows *rows, guint column);
 int dyno_manifest_find_column (const DynoManifestRows *rows, const char *const *words);
 /* Lists the columns that hold neither paths nor parts nor groups nor row numbers as targets. */
 void dyno_manifest_list_candidates (DynoManifestRows *rows);
-/* Names of the targets; and of the columns that are no targets, paths, parts or groups, with their number
- * (learned: a column that is left out, or -1); g_free. */
+/* Names of the targets; and of the columns that are no targets, paths, parts or groups, with their
+ * number (learned: a column that is left out, or -1); g_free. */
 char *dyno_manifest_name_targets (const DynoManifestRows *rows);
 char *dyno_manifest_name_unused (const DynoManifestRows *rows, int learned, guint *n);
 /* Adds a note on unused columns beside the one that is learned. */

@@ -18,7 +18,7 @@ typedef struct {
   double begin; /* by the runner's time */
   DynoAccuracyPace pace;
   guint most_at_once; /* the runner's, and fewer once that many had no memory */
-  int known_first; /* the rung in which the trials of an earlier search began; -1: it had none */
+  int known_first;    /* the rung in which the trials of an earlier search began; -1: it had none */
 } DynoAccuracySearch;
 
 /* --- what was measured ------------------------------------------------------------------------ */
