@@ -171,12 +171,12 @@ name_metrics (DynoRunPlots *self, const DynoRunStatus *s)
     {
       const DynoMetricInfo *metric = &s->metrics.infos[get_metric (s, METRIC + i)];
       g_autofree char *label = dyno_metric_get_label (metric);
-      const char *shown = dyno_plot_view_get_plot (self->views[METRIC + i])->title;
-      if (g_strcmp0 (shown, label) != 0)
-        name_plot (self, METRIC + i, label,
-                   metric->format == DYNO_METRIC_FRACTION ? "%" : metric->unit, "");
-      if (metric->format == DYNO_METRIC_FRACTION)
-        dyno_plot_view_set_from_zero (self->views[METRIC + i], TRUE);
+      gboolean fraction = metric->format == DYNO_METRIC_FRACTION;
+      const char *unit = fraction ? "%" : metric->unit;
+      const DynoPlot *shown = dyno_plot_view_get_plot (self->views[METRIC + i]);
+      if (g_strcmp0 (shown->title, label) != 0 || g_strcmp0 (shown->y_label, unit) != 0)
+        name_plot (self, METRIC + i, label, unit, "");
+      dyno_plot_view_set_from_zero (self->views[METRIC + i], fraction);
     }
 }
 

@@ -4,14 +4,17 @@
 #include "parts.h"
 #include "findingrow.h"
 #include "phasebar.h"
+#include "plot/view.h"
 #include "resumecard.h"
 #include "runpill.h"
+#include "runplots.h"
 #include "sentence.h"
 #include "statsbar.h"
 #include "statusbar.h"
 #include "stopbar.h"
 #include <handy.h>
 #include <math.h>
+#include <string.h>
 
 /* A status before the first step. */
 static void
@@ -133,6 +136,16 @@ test_the_metric_that_chooses_is_shown (void)
   s.best[1] = 0.75;
   dyno_stats_bar_show (bar, &s);
   parts_assert_says (widget, "best 75.0 %");
+  g_autoptr (GPtrArray) labels = parts_find_all (widget, GTK_TYPE_LABEL);
+  for (guint i = 0; i < labels->len; i++)
+    if (strcmp (gtk_label_get_text (labels->pdata[i]), "Accuracy") == 0)
+      {
+        g_autofree char *all =
+            gtk_widget_get_tooltip_text (gtk_widget_get_parent (labels->pdata[i]));
+        g_autofree char *lines =
+            g_strdup_printf ("\n%s: 6.500\nAccuracy: 70.0 %%", s.metrics.infos[0].title);
+        g_assert_true (g_str_has_suffix (all, lines));
+      }
   s.metrics.infos[1].of_validation = TRUE;
   s.epoch.val_metrics[1] = (double) NAN;
   dyno_stats_bar_show (bar, &s);
@@ -193,6 +206,7 @@ test_the_pill_follows_the_run (void)
   job->model = g_strdup ("mlp");
   job->data = g_strdup ("builtin:waves?samples=10");
   s.job = job;
+  g_assert_null (dyno_run_pill_describe (&s)); /* it has not begun */
   make_going (&s);
   dyno_run_pill_show (pill, &s);
   g_autofree char *title = dyno_run_pill_describe (&s);
@@ -373,6 +387,96 @@ test_a_run_in_a_sentence (void)
   assert_sentence (&s, DYNO_LOSS_UNKNOWN, NAN, "Preparing: Compiling kernels…, about 12 s left");
 }
 
+/* --- plots of a run ---------------------------------------------------------------------------- */
+
+/* Gives the monitor a run with one metric and so many steps. */
+static void
+put_run (DynoRunMonitor *monitor, const DynoMetricInfo *metric, guint n)
+{
+  DynoRunView *view = dyno_run_monitor_get_view (monitor);
+  DynoMetrics *log = dyno_metrics_new ();
+  DynoMetricTable table = { .n = 1, .infos = { *metric } };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  dyno_metrics_set_table (log, &table);
+  for (guint i = 1; i <= n; i++)
+    {
+      DynoStepMetrics step = { .step = i,
+                               .epoch = 1,
+                               .loss = 1,
+                               .metrics = { 0.5 },
+                               .lr = 0.1,
+                               .samples_per_s = 100,
+                               .step_ms = 1,
+                               .vram_bytes = 1 << 20 };
+      dyno_metrics_add_step (log, &step);
+    }
+  dyno_run_view_begin (view, job);
+  g_signal_emit_by_name (monitor, "changed");
+  while (dyno_run_view_take_log (view, log, 100) && dyno_run_view_get_status (view)->n_steps < n)
+    continue;
+  g_signal_emit_by_name (monitor, "changed");
+  dyno_metrics_unref (log);
+}
+
+static const DynoPlot *
+find_plot (GtkWidget *plots, const char *title)
+{
+  g_autoptr (GPtrArray) views = parts_find_all (plots, DYNO_TYPE_PLOT_VIEW);
+
+  for (guint i = 0; i < views->len; i++)
+    {
+      const DynoPlot *plot = dyno_plot_view_get_plot (views->pdata[i]);
+      if (g_strcmp0 (plot->title, title) == 0)
+        return plot;
+    }
+  return NULL;
+}
+
+/* Title, unit and zero of the axis are those of the metric of the present run, and a zoom ends with
+ * its run. */
+static void
+test_plots_are_of_the_present_run (void)
+{
+  DynoRunMonitor *monitor = dyno_run_monitor_new ();
+  DynoRunPlots *plots = g_object_ref_sink (g_object_new (DYNO_TYPE_RUN_PLOTS, NULL));
+  GtkWidget *widget = GTK_WIDGET (plots);
+  DynoMetricInfo accuracy, other = { .name = "mean_abs_error",
+                                     .title = "Mean error",
+                                     .unit = "degrees",
+                                     .output = -1,
+                                     .format = DYNO_METRIC_NUMBER };
+
+  dyno_metric_find ("accuracy", &accuracy);
+  dyno_run_plots_set_run (plots, monitor);
+  g_assert_null (find_plot (widget, "Accuracy"));
+  for (guint i = 0; i < 2; i++)
+    {
+      put_run (monitor, &accuracy, 30);
+      const DynoPlot *plot = find_plot (widget, "Accuracy"), *loss = find_plot (widget, "Loss");
+      g_assert_nonnull (plot);
+      g_assert_cmpstr (plot->y_label, ==, "%");
+      g_assert_true (plot->y_from_zero && !loss->y_from_zero);
+      g_assert_cmpuint (dyno_series_get_length (loss->lines[0].series), ==, 30);
+      g_assert_true (loss->lines[0].mark_gaps && loss->lines[1].points);
+      g_signal_emit_by_name (parts_find (widget, DYNO_TYPE_PLOT_VIEW), "span", 5.0, 20.0);
+      g_assert_true (loss->x0 == 5 && loss->x1 == 20 && plot->x0 == 5 && plot->x1 == 20);
+      put_run (monitor, &other, 20);
+      g_assert_null (find_plot (widget, "Accuracy"));
+      plot = find_plot (widget, "Mean error");
+      g_assert_cmpstr (plot->y_label, ==, "degrees");
+      g_assert_false (plot->y_from_zero);
+      g_assert_true (loss->x0 == 0 && loss->x1 == 0);
+      other.unit = "mm";
+      put_run (monitor, &other, 25);
+      g_assert_cmpstr (plot->y_label, ==, "mm");
+      other.unit = "degrees";
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (plots);
+  g_object_unref (monitor);
+}
+
 /* --- the offer to resume, and the strip at the bottom ----------------------------------------- */
 
 static DynoStoredRun *
@@ -473,6 +577,7 @@ parts_add_train (void)
   g_test_add_func ("/ui/parts/the-stop-question-comes-anew", test_the_stop_question_comes_anew);
   g_test_add_func ("/ui/parts/a-finding-is-a-row", test_a_finding_is_a_row);
   g_test_add_func ("/ui/parts/a-run-in-a-sentence", test_a_run_in_a_sentence);
+  g_test_add_func ("/ui/parts/plots-are-of-the-present-run", test_plots_are_of_the_present_run);
   g_test_add_func ("/ui/parts/the-offer-to-resume-is-of-the-run",
                    test_the_offer_to_resume_is_of_the_run);
   g_test_add_func ("/ui/parts/the-bottom-shows-the-memory-of-the-run",
