@@ -270,6 +270,7 @@ main (int argc, char **argv)
   parts_add_device ();
   parts_add_exports ();
   parts_add_form ();
+  parts_add_history ();
   parts_add_network ();
   parts_add_plot ();
   parts_add_runs ();

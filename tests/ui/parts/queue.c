@@ -38,6 +38,27 @@ wait_for_answer (Signals *signals)
   signals->n_seen = signals->n_failed + signals->n_changed;
 }
 
+static void
+move (GtkWidget *card, guint row, guint key)
+{
+  g_autoptr (GPtrArray) rows = parts_find_all (card, GTK_TYPE_LIST_BOX_ROW);
+  GdkEventKey event = { .type = GDK_KEY_PRESS, .keyval = key, .state = GDK_MOD1_MASK };
+  gboolean used = FALSE;
+
+  g_signal_emit_by_name (rows->pdata[row], "key-press-event", &event, &used);
+  g_assert_true (used);
+}
+
+static void
+assert_order (GtkWidget *card, const char *first, const char *second)
+{
+  g_autoptr (GPtrArray) rows = parts_find_all (card, GTK_TYPE_LIST_BOX_ROW);
+
+  g_assert_cmpuint (rows->len, ==, 2);
+  parts_assert_says (rows->pdata[0], first);
+  parts_assert_says (rows->pdata[1], second);
+}
+
 /* The queue is read again after it could not be read once; jobs that are added, moved and removed
  * are shown in their order. */
 static void
@@ -83,7 +104,22 @@ test_the_queue_is_read_again_after_an_error (void)
   g_assert_cmpuint (rows->len, ==, 2);
   parts_assert_says (rows->pdata[0], "MLP on Waves");
   parts_assert_says (rows->pdata[1], "MLP on Shapes");
-  gtk_button_clicked (GTK_BUTTON (parts_find_button (rows->pdata[0], "Take out of the queue")));
+  /* Alt with an arrow moves a job, but not beyond the ends. */
+  move (card, 0, GDK_KEY_Down);
+  wait_for_answer (&signals);
+  assert_order (card, "MLP on Shapes", "MLP on Waves");
+  move (card, 1, GDK_KEY_Up);
+  wait_for_answer (&signals);
+  assert_order (card, "MLP on Waves", "MLP on Shapes");
+  move (card, 0, GDK_KEY_Up);
+  move (card, 1, GDK_KEY_Down);
+  move (card, 0, GDK_KEY_Down);
+  wait_for_answer (&signals);
+  assert_order (card, "MLP on Shapes", "MLP on Waves");
+  move (card, 1, GDK_KEY_Up);
+  wait_for_answer (&signals);
+  g_autoptr (GPtrArray) moved = parts_find_all (card, GTK_TYPE_LIST_BOX_ROW);
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (moved->pdata[0], "Take out of the queue")));
   wait_for_answer (&signals);
   parts_assert_says (card, "1 job");
   parts_assert_says (card, "MLP on Shapes");

@@ -4,7 +4,9 @@
 #include "confusionview.h"
 #include "evaluatefigures.h"
 #include "evaluatelabels.h"
+#include "plot/view.h"
 #include "predictdialog.h"
+#include "range.h"
 #include "runcompare.h"
 #include "runfinder.h"
 #include "runhistory.h"
@@ -494,9 +496,100 @@ test_what_any_of_the_runs_differs_in (void)
     dyno_stored_run_free (runs[i]);
 }
 
+/* A folder with the log of a run: n steps of 0.1 s, and an epoch after each ten. */
+static char *
+make_folder (const char *name, guint n)
+{
+  char *folder = g_build_filename (g_get_home_dir (), name, NULL);
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
+  DynoMetrics *log = dyno_metrics_new ();
+
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
+  for (guint i = 1; i <= n; i++)
+    {
+      DynoStepMetrics step = {
+        .step = i, .epoch = (i + 9) / 10, .loss = 10.0 / i, .seconds = 0.1 * i
+      };
+      dyno_metrics_add_step (log, &step);
+      if (i % 10 == 0)
+        dyno_metrics_add_epoch (
+            log, &(DynoEpochMetrics){ .step = i, .epoch = i / 10, .val_loss = 20.0 / i });
+    }
+  g_assert_true (dyno_metrics_write_csv (log, path, NULL));
+  dyno_metrics_unref (log);
+  return folder;
+}
+
+typedef struct {
+  DynoPlotView *view;
+  guint n; /* lines */
+} Curves;
+
+static gboolean
+has_curves (gpointer data)
+{
+  const Curves *curves = data;
+
+  return dyno_plot_view_get_plot (curves->view)->n_lines == curves->n;
+}
+
+/* The curves of the selected runs are drawn, the training before the validation, each run with its
+ * own colour, over the chosen axis. */
+static void
+test_curves_of_the_selected_runs (void)
+{
+  GtkWidget *compare = g_object_ref_sink (dyno_run_compare_new ());
+  DynoRunCompare *self = DYNO_RUN_COMPARE (compare);
+  GtkComboBox *axis = GTK_COMBO_BOX (parts_find (compare, GTK_TYPE_COMBO_BOX_TEXT));
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  DynoStoredRun *runs[] = { new_run (1, "a", "mlp", 0.5), new_run (2, "b", "mlp", 0.6),
+                            new_run (3, "c", "mlp", 0.7) };
+  Curves drawn = { DYNO_PLOT_VIEW (parts_find (compare, DYNO_TYPE_PLOT_VIEW)), 4 };
+
+  runs[0]->folder = make_folder ("run a", 20);
+  runs[1]->folder = make_folder ("run b", 50);
+  runs[0]->steps = 20;
+  runs[0]->epochs = 2;
+  runs[1]->steps = 50;
+  runs[1]->epochs = 5; /* nothing was kept of the third run */
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs, 3);
+  parts_wait (has_curves, &drawn);
+  const DynoPlot *plot = dyno_plot_view_get_plot (drawn.view);
+  const guint lengths[] = { 20, 50, 2, 5 };
+  for (guint i = 0; i < 4; i++)
+    {
+      g_assert_cmpuint (dyno_series_get_length (plot->lines[i].series), ==, lengths[i]);
+      g_assert_cmpuint (plot->lines[i].colour, ==, i % 2);
+      g_assert_true (plot->lines[i].unnamed == (i >= 2));
+      g_assert_null (plot->lines[i].x_map);
+      g_assert_cmpstr (dyno_series_get_name (plot->lines[i].series), ==, i % 2 ? "b" : "a");
+    }
+  for (int x = 1; x < 3; x++)
+    {
+      gtk_combo_box_set_active (axis, x);
+      g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (plot->lines[1].x_map, 30), 3, 1e-9);
+    }
+  g_assert_cmpstr (plot->x_label, ==, "Time");
+  gtk_combo_box_set_active (axis, 0);
+  g_assert_null (plot->lines[0].x_map);
+  g_assert_cmpstr (plot->x_label, ==, "Step");
+  drawn.n = 2;
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs + 1, 2);
+  parts_wait (has_curves, &drawn);
+  g_assert_cmpuint (dyno_series_get_length (plot->lines[0].series), ==, 50);
+  g_assert_cmpuint (dyno_series_get_length (plot->lines[1].series), ==, 5);
+  dyno_run_compare_show (self, curves, NULL, 0);
+  gtk_widget_destroy (compare);
+  g_object_unref (compare);
+  g_object_unref (curves);
+  for (guint i = 0; i < 3; i++)
+    dyno_stored_run_free (runs[i]);
+}
+
 void
 parts_add_runs (void)
 {
+  g_test_add_func ("/ui/parts/curves-of-the-selected-runs", test_curves_of_the_selected_runs);
   g_test_add_func ("/ui/parts/evaluations-are-sorted-by-number",
                    test_evaluations_are_sorted_by_number);
   g_test_add_func ("/ui/parts/figures-are-of-the-evaluation", test_figures_are_of_the_evaluation);

@@ -276,6 +276,9 @@ test_a_quick_test_replaces_the_one_before (void)
   dyno_quick_card_show (DYNO_QUICK_CARD (card), &quick);
   parts_assert_says (card, "Quick Test of Card A");
   parts_assert_says (card, "400 GB/s");
+  parts_assert_says (card, "20.0 TFLOP/s");
+  parts_assert_says (card, "90.0 TFLOP/s");
+  parts_assert_says (card, "12 s");
   parts_assert_says (card, "224 × 224, by 4 cores");
   parts_assert_says (card, "3,000 samples/s");
   parts_assert_says (card, "ResNet-18, AMP");
@@ -287,6 +290,7 @@ test_a_quick_test_replaces_the_one_before (void)
   parts_assert_says (card, "It is hot.");
   g_strlcpy (quick.device.name, "Card B", sizeof quick.device.name);
   quick.ceilings.matrix_flops_per_s = 0;
+  quick.ceilings.single_flops_per_s = 50e9;
   quick.cores = 1;
   quick.amp = FALSE;
   quick.samples_per_s = (double) NAN;
@@ -298,6 +302,7 @@ test_a_quick_test_replaces_the_one_before (void)
   parts_assert_says (card, "224 × 224, by 1 core");
   parts_assert_says (card, "ResNet-18, fp32");
   parts_assert_says (card, "not measured");
+  parts_assert_says (card, "50.0 GFLOP/s");
   parts_assert_says_not (card, "Arithmetic, 16 bit with matrix units");
   parts_assert_says_not (card, "Beside the CPU");
   parts_assert_says (card, "It is small.");
