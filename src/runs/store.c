@@ -105,8 +105,10 @@ dyno_store_list_runs (DynoStore *store, const DynoRunFilter *filter, GError **er
   gboolean row = FALSE, good;
 
   dyno_database_lock (store->db);
-  statement = dyno_database_prepare (store->db, error,
-                                     select_runs ("SELECT {names} FROM runs ORDER BY id DESC"), "");
+  /* Not by id: a run whose deletion was undone has a new one. */
+  statement = dyno_database_prepare (
+      store->db, error, select_runs ("SELECT {names} FROM runs ORDER BY begin_us DESC, id DESC"),
+      "");
   good = statement != NULL;
   while (good && runs->len < limit
          && (good = dyno_database_step (store->db, statement, &row, error)) && row)

@@ -211,15 +211,17 @@ test_tags (void)
   test_remove_tree (folder);
 }
 
-/* A deleted run is written again as it was read: with its name, tags and epochs. */
+/* A deleted run is written again as it was read: with its name, tags and epochs, and at its place in
+ * the list, although it has a new id. */
 static void
 test_undelete (void)
 {
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoStore) store = open_store (folder);
   g_autoptr (DynoStoredRun) run = make_run ("mlp", "builtin:shapes", NULL), kept = NULL,
-                            back = NULL;
+                            back = NULL, later = make_run ("mlp", "builtin:shapes", NULL);
   g_autoptr (GArray) epochs = NULL;
+  g_autoptr (GPtrArray) runs = NULL;
   const DynoEpochMetrics epoch = { .epoch = 1, .step = 5, .train_loss = 0.5 };
 
   run->state = DYNO_RUN_STATE_FINISHED;
@@ -229,8 +231,13 @@ test_undelete (void)
   kept = dyno_store_find_run (store, run->id, NULL);
   g_assert_true (dyno_store_delete_run (store, run->id, NULL));
   g_assert_null (dyno_store_find_run (store, run->id, NULL));
+  later->begin_us = run->begin_us + 1;
+  put (store, later);
   g_assert_true (dyno_store_put_run (store, kept, &epoch, 1, NULL));
-  g_assert_cmpint (kept->id, !=, run->id);
+  g_assert_cmpint (kept->id, >, later->id);
+  runs = dyno_store_list_runs (store, NULL, NULL);
+  g_assert_cmpuint (runs->len, ==, 2);
+  g_assert_cmpint (((DynoStoredRun *) runs->pdata[0])->id, ==, later->id);
   back = dyno_store_find_run (store, kept->id, NULL);
   g_assert_cmpstr (back->name, ==, "the one");
   g_assert_cmpstr (back->tags, ==, "good");
