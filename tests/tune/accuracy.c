@@ -787,6 +787,24 @@ test_runs_without_memory_are_trained_alone (void)
   g_assert_cmpuint (count_at_once (r, 2), >, 4);
 }
 
+/* A search is stopped in the third of three runs at once, of which the second found no memory: only
+ * the first is a result. */
+static void
+test_a_stop_beside_a_lack_of_memory (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.most_at_once = 3;
+  w.memory_for = 1;
+  w.cancels_at = 3 + 3; /* the job's own settings have three rungs */
+  r = search (&w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 13, .at_once = 3 });
+  g_assert_true (r->stopped);
+  g_assert_cmpuint (r->runs->len, ==, 3 + 1);
+  g_assert_cmpuint (r->trials->len, ==, 2);
+}
+
 /* A search is stopped in the third of four runs at once: the first two are kept, and the search that
  * is resumed has no trial twice. */
 static void
@@ -1101,6 +1119,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/runs-without-memory-are-trained-alone",
                    test_runs_without_memory_are_trained_alone);
   g_test_add_func ("/tune/accuracy/a-stop-amid-several-at-once", test_a_stop_amid_several_at_once);
+  g_test_add_func ("/tune/accuracy/a-stop-beside-a-lack-of-memory",
+                   test_a_stop_beside_a_lack_of_memory);
   g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
   g_test_add_func ("/tune/accuracy/tie-goes-to-the-first", test_tie_goes_to_the_first);

@@ -40,11 +40,18 @@ end_run (DynoAccuracySearch *s, DynoAccuracyRun *run, GError **error)
   return !s->watch || !s->watch->end || s->watch->end (s->result, run, s->watch->data, error);
 }
 
+/* TRUE: it found no memory beside others, which says nothing about its settings. */
 static gboolean
 lacked_memory (const DynoAccuracyRun *run)
 {
-  return run->has_ended
+  return run->has_ended && run->at_once > 1
          && (run->outcome == DYNO_TRIAL_OUT_OF_MEMORY || run->outcome == DYNO_TRIAL_DOES_NOT_FIT);
+}
+
+static gboolean
+is_result (const DynoAccuracyRun *run)
+{
+  return run->has_ended && !lacked_memory (run);
 }
 
 static gboolean
@@ -100,9 +107,9 @@ dyno_accuracy_group_train (DynoAccuracySearch *s, DynoAccuracyGroup *group, GErr
     dyno_accuracy_pace_add_group (&s->pace, group->n,
                                   group->runs[0]->epochs - group->runs[0]->from_epochs,
                                   group->runs[0]->seconds);
-  if (good && group->n > 1)
+  if (good)
     good = train_alone (s, group, &problem);
-  for (guint i = 0; i < group->n && group->runs[i]->has_ended; i++)
+  for (guint i = 0; i < group->n && is_result (group->runs[i]); i++)
     if (!end_run (s, g_steal_pointer (&group->runs[i]), good ? &problem : NULL))
       {
         good = FALSE;
