@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was measured, and the time that is left.  The state follows from the runs, whether they were
- * trained now or are known from an earlier search. */
+/* The measurements of a search, and the time that is left.  The state follows from the runs,
+ * whether they were trained now or are known from an earlier search. */
 #include "accuracy-private.h"
 #include "preset.h"
 #include <math.h>
