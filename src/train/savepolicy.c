@@ -14,6 +14,7 @@
 #include "base-error.h"
 #include "bestepoch.h"
 #include "file.h"
+#include "saveinterval.h"
 #include "saver.h"
 #include "targets.h"
 #include "weightsfile.h"
@@ -26,10 +27,8 @@ struct _DynoRunSaving {
   /* the best weights of earlier parts, where no file of the run's folder has them; NULL: none */
   char *best_path;
   DynoSaver *saver; /* NULL: nothing is to be saved */
-  gboolean due;
-  gboolean armed;     /* a state was taken whose position is not committed yet */
-  guint64 armed_step; /* updates in the state that was taken last, or with which the run began */
-  gint64 saved_us;    /* when the last state was taken, on the run's clock */
+  DynoSaveInterval interval;
+  gboolean armed; /* a state was taken whose position is not committed yet */
 };
 
 DynoRunSaving *
@@ -94,9 +93,9 @@ dyno_run_begin_saving (DynoRun *run)
                              .reported = on_report,
                              .data = run->session };
 
-  run->saving->due = run->saving->armed = FALSE;
-  run->saving->saved_us = dyno_run_clock_now (&run->clock);
-  run->saving->armed_step = run->position.step;
+  run->saving->armed = FALSE;
+  dyno_save_interval_begin (&run->saving->interval, run->position.step,
+                            dyno_run_clock_now (&run->clock));
   if (dir || run->job->weights_out || dyno_run_keeps_test (run))
     run->saving->saver = dyno_saver_new (&params);
 }
@@ -144,28 +143,25 @@ dyno_run_has_saved (const DynoRun *run)
 void
 dyno_run_ask_save (DynoRun *run)
 {
-  run->saving->due = TRUE;
+  run->saving->interval.due = TRUE;
 }
 
 gboolean
 dyno_run_is_save_asked (const DynoRun *run)
 {
-  return run->saving->due;
+  return run->saving->interval.due;
 }
 
 gboolean
 dyno_run_save_is_due (DynoRun *run, guint64 step)
 {
-  double minutes = run->engine->job->settings.checkpoint_minutes;
+  DynoRunSaving *saving = run->saving;
 
-  if (!dyno_run_get_folder (run) || run->saving->armed || run->health.bad_row > 0)
+  if (!dyno_run_get_folder (run) || saving->armed || run->health.bad_row > 0)
     return FALSE;
-  /* The interval by itself does not save a state that is saved already, such as the run's initial
-   * state. */
-  if (!run->saving->due && minutes > 0 && step > run->saving->armed_step
-      && (double) (dyno_run_clock_now (&run->clock) - run->saving->saved_us) >= minutes * 60e6)
-    run->saving->due = TRUE;
-  return run->saving->due && dyno_saver_has_room (run->saving->saver);
+  return dyno_save_interval_check (&saving->interval, run->engine->job->settings.checkpoint_minutes,
+                                   step, dyno_run_clock_now (&run->clock))
+         && dyno_saver_has_room (saving->saver);
 }
 
 /* Commits the taken state, which is that of the run's position. */
@@ -188,19 +184,17 @@ save (DynoRun *run, guint64 step, gboolean best, GError **error)
     dyno_run_begin_folder (run);
   if (!best && !dyno_saver_has_room (run->saving->saver))
     {
-      run->saving->due = TRUE;
+      run->saving->interval.due = TRUE;
       return TRUE;
     }
   if (!dyno_saver_take (run->saving->saver, best, error))
     return FALSE;
   /* Best weights that are only kept in memory do not stand for a checkpoint that is due. */
   if (!best || !run->job->saves_at_end)
-    {
-      run->saving->due = FALSE;
-      run->saving->saved_us = dyno_run_clock_now (&run->clock);
-    }
+    dyno_save_interval_take (&run->saving->interval, step, dyno_run_clock_now (&run->clock));
+  else
+    dyno_save_interval_keep (&run->saving->interval, step);
   run->saving->armed = TRUE;
-  run->saving->armed_step = step;
   if (run->position.step == step)
     commit (run, best);
   return TRUE;
@@ -209,13 +203,14 @@ save (DynoRun *run, guint64 step, gboolean best, GError **error)
 gboolean
 dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
 {
-  return (run->job->saves_at_end && !best && !run->saving->due) || save (run, step, best, error);
+  return (run->job->saves_at_end && !best && !run->saving->interval.due)
+         || save (run, step, best, error);
 }
 
 void
 dyno_run_save_known (DynoRun *run)
 {
-  if (!run->saving->armed || run->position.step < run->saving->armed_step)
+  if (!run->saving->armed || run->position.step < run->saving->interval.step)
     return;
   if (run->health.bad_row == 0)
     {

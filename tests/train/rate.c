@@ -4,6 +4,7 @@
 #include "pulse.h"
 #include "rate.h"
 #include "runclock.h"
+#include "saveinterval.h"
 
 static void
 test_rate (void)
@@ -202,14 +203,54 @@ test_run_clock (void)
   dyno_run_clock_end_epoch (&clock);
   end_step (&clock, 0.25, &times);
   g_assert_cmpfloat_with_epsilon (times.samples_per_s, 64, 1e-9);
+  for (guint i = 0; i < 2; i++) /* the saves of an epoch add up */
+    {
+      pass (0.5);
+      dyno_run_clock_end_save (&clock);
+    }
   dyno_run_clock_end_validation (&clock, &validation_s, &saving_s);
-  g_assert_cmpfloat_with_epsilon (saving_s, 0.25, 1e-9);
+  g_assert_cmpfloat_with_epsilon (saving_s, 1.25, 1e-9);
+  dyno_run_clock_end_epoch (&clock); /* and belong to it alone */
+  dyno_run_clock_end_validation (&clock, &validation_s, &saving_s);
+  g_assert_cmpfloat_with_epsilon (saving_s, 0, 1e-9);
   began = dyno_run_clock_now (&clock);
   pass (0.5);
   dyno_run_clock_end_preparation (&clock, began);
   g_assert_cmpint (dyno_run_clock_now (&clock), ==, began);
   g_assert_cmpfloat_with_epsilon (dyno_run_clock_get_preparation (&clock), 2, 1e-9);
   dyno_run_clock_clear (&clock);
+}
+
+#define MINUTE (60 * G_USEC_PER_SEC)
+
+/* An interval begins anew with each state that is taken; a request holds until then. */
+static void
+test_save_interval (void)
+{
+  DynoSaveInterval interval = { .due = TRUE };
+
+  dyno_save_interval_begin (&interval, 100, BEGIN_US);
+  g_assert_false (dyno_save_interval_check (&interval, 3, 200, BEGIN_US + 3 * MINUTE - 1));
+  g_assert_false (dyno_save_interval_check (&interval, 3, 100, BEGIN_US + 9 * MINUTE));
+  g_assert_false (dyno_save_interval_check (&interval, 0, 200, BEGIN_US + 9 * MINUTE));
+  for (gint64 n = 1; n <= 3; n++)
+    {
+      gint64 now = BEGIN_US + 3 * n * MINUTE;
+
+      g_assert_true (dyno_save_interval_check (&interval, 3, 100 + n, now));
+      g_assert_true (dyno_save_interval_check (&interval, 100, 100 + n, now)); /* it stays due */
+      dyno_save_interval_take (&interval, 100 + n, now);
+      g_assert_false (dyno_save_interval_check (&interval, 3, 101 + n, now + MINUTE));
+    }
+  interval.due = TRUE; /* asked for */
+  g_assert_true (dyno_save_interval_check (&interval, 0, 103, BEGIN_US + 9 * MINUTE));
+  /* Best weights that stay in memory are no checkpoint: neither the request nor the interval ends
+   * with them, but their step is not saved again by the interval. */
+  dyno_save_interval_keep (&interval, 110);
+  g_assert_true (dyno_save_interval_check (&interval, 3, 110, BEGIN_US + 9 * MINUTE));
+  interval.due = FALSE;
+  g_assert_false (dyno_save_interval_check (&interval, 3, 110, BEGIN_US + 12 * MINUTE));
+  g_assert_true (dyno_save_interval_check (&interval, 3, 111, BEGIN_US + 12 * MINUTE));
 }
 
 int
@@ -223,5 +264,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
   g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
   g_test_add_func ("/train/run-clock/leaves-out-what-is-not-training", test_run_clock);
+  g_test_add_func ("/train/save-interval/begins-anew", test_save_interval);
   return g_test_run ();
 }
