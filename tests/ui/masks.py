@@ -260,6 +260,8 @@ def test_a_run_of_masks_predicts_and_saves_them(home):
     os.makedirs(home.file('out'))
     save_in(home.file('out'))
     window.text_with('3 masks saved in ' + home.file('out'))
+    rows = [n for n in window.nodes(Role.LIST_ITEM, states=THERE) if re.match(r'/.*\.png: .*\d %', n.name)]
+    assert len(rows) == 3, [n.name for n in rows]  # those of the first prediction are gone
     for name in '00.png', '01.png', 'wide.png':
         with open(home.file('out/' + name), 'rb') as one, open(home.file('same/' + name), 'rb') as other:
             mask = one.read()

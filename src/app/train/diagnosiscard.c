@@ -4,7 +4,6 @@
  * has begun is dropped.  The rows of findings are rebuilt only when their texts change, and not
  * while one has the focus. */
 #include "diagnosiscard.h"
-#include "diagnosis.h"
 #include "findingrow.h"
 #include "format.h"
 #include "phasebar.h"
@@ -366,8 +365,8 @@ show_guide (DynoDiagnosisCard *self)
 
 /* --- verdict ---------------------------------------------------------------------------------- */
 
-static void
-show_diagnosis (DynoDiagnosisCard *self, const DynoDiagnosis *d)
+void
+dyno_diagnosis_card_show (DynoDiagnosisCard *self, const DynoDiagnosis *d)
 {
   gboolean gains = d->expected_gain >= 0.005;
   g_autofree char *verdict = dyno_setting_titles_put (d->verdict);
@@ -394,7 +393,7 @@ judge_now (DynoDiagnosisCard *self)
     show_memory (self);
   dyno_diagnosis_input_take_view (&self->input, dyno_run_monitor_get_view (self->monitor));
   g_autoptr (DynoDiagnosis) d = dyno_diagnose (&self->input);
-  show_diagnosis (self, d);
+  dyno_diagnosis_card_show (self, d);
 }
 
 static void
@@ -419,7 +418,7 @@ folder_judged (GObject *source, GAsyncResult *result, gpointer data)
   /* Without a folder, the last diagnosis made during the run stays. */
   g_autoptr (DynoDiagnosis) d = g_task_propagate_pointer (G_TASK (result), NULL);
   if (d && self->monitor && GPOINTER_TO_SIZE (data) == self->run && !self->going)
-    show_diagnosis (self, d);
+    dyno_diagnosis_card_show (self, d);
 }
 
 static void

@@ -2,6 +2,7 @@
 /* The card of the diagnosis: the verdict on what limits the run, the time of a step by phase, the
  * sensors, and the findings; a button applies a finding that advises a setting. */
 #pragma once
+#include "diagnosis.h"
 #include "runmonitor.h"
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -14,5 +15,7 @@ G_DECLARE_FINAL_TYPE (DynoDiagnosisCard, dyno_diagnosis_card, DYNO, DIAGNOSIS_CA
 /* Hidden until a run has steps to judge.  monitor and setup outlive the card. */
 void dyno_diagnosis_card_set_run (DynoDiagnosisCard *self, DynoRunMonitor *monitor,
                                   DynoSetup *setup);
+/* Shows the card with a diagnosis of the monitor's run.  Called by the card itself. */
+void dyno_diagnosis_card_show (DynoDiagnosisCard *self, const DynoDiagnosis *diagnosis);
 
 G_END_DECLS

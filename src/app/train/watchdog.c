@@ -2,7 +2,6 @@
 /* Shows the worst finding that names a setting and its value.  During a run the diagnosis is made
  * every INTERVAL_US on the run's view, and once more when the run has ended. */
 #include "watchdog.h"
-#include "diagnosis.h"
 #include "row.h"
 #include "settingcontrol.h"
 #include "settingtitles.h"
@@ -55,22 +54,29 @@ show_button (DynoWatchdog *self)
   gtk_button_set_label (GTK_BUTTON (self->button), label);
 }
 
-static void
-judge (DynoWatchdog *self)
+/* Returns the worst of the findings that advise a new value, the first of equal ones. */
+static const DynoFinding *
+find_worst (DynoWatchdog *self, const GPtrArray *findings)
 {
   const DynoFinding *worst = NULL;
   double value;
-  dyno_diagnosis_input_take_view (&self->input, dyno_run_monitor_get_view (self->monitor));
-  g_autoptr (DynoDiagnosis) d = dyno_diagnose (&self->input);
-  for (guint i = 0; i < d->findings->len; i++)
+  for (guint i = 0; i < findings->len; i++)
     {
-      const DynoFinding *finding = d->findings->pdata[i];
+      const DynoFinding *finding = findings->pdata[i];
       if (finding->level < DYNO_FINDING_WARNING || (worst && finding->level <= worst->level)
           || !read_advice (self, finding, &value))
         continue;
       worst = finding;
       self->value = value;
     }
+  return worst;
+}
+
+void
+dyno_watchdog_show (DynoWatchdog *self, const GPtrArray *findings, gboolean going)
+{
+  const DynoFinding *worst = find_worst (self, findings);
+  self->going = going;
   gtk_widget_set_visible (GTK_WIDGET (self), worst != NULL);
   if (!worst)
     return;
@@ -82,6 +88,14 @@ judge (DynoWatchdog *self)
                                                                      : "dialog-warning-symbolic",
                                 GTK_ICON_SIZE_BUTTON);
   show_button (self);
+}
+
+static void
+judge (DynoWatchdog *self, gboolean going)
+{
+  dyno_diagnosis_input_take_view (&self->input, dyno_run_monitor_get_view (self->monitor));
+  g_autoptr (DynoDiagnosis) d = dyno_diagnose (&self->input);
+  dyno_watchdog_show (self, d->findings, going);
 }
 
 static void
@@ -116,7 +130,7 @@ run_changed (DynoWatchdog *self)
   if (s->n_steps == 0 || (!over && (!active || now - self->last_us < INTERVAL_US)))
     return;
   self->last_us = now;
-  judge (self);
+  judge (self, active);
 }
 
 void

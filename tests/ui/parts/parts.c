@@ -268,6 +268,7 @@ main (int argc, char **argv)
   parts_add_queue (); /* before the others make a history */
   parts_add_data ();
   parts_add_device ();
+  parts_add_diagnosis ();
   parts_add_exports ();
   parts_add_form ();
   parts_add_history ();

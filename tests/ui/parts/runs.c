@@ -563,6 +563,11 @@ test_curves_of_the_selected_runs (void)
       g_assert_true (plot->lines[i].unnamed == (i >= 2));
       g_assert_null (plot->lines[i].x_map);
       g_assert_cmpstr (dyno_series_get_name (plot->lines[i].series), ==, i % 2 ? "b" : "a");
+      /* Validations lie at the steps after which they were made. */
+      double x0, x1, y0, y1;
+      g_assert_true (
+          dyno_series_get_range (plot->lines[i].series, -INFINITY, INFINITY, &x0, &x1, &y0, &y1));
+      g_assert_true (x0 == (i < 2 ? 1 : 10) && x1 == (i % 2 ? 50 : 20));
     }
   for (int x = 1; x < 3; x++)
     {

@@ -389,22 +389,21 @@ test_a_run_in_a_sentence (void)
 
 /* --- plots of a run ---------------------------------------------------------------------------- */
 
-/* Gives the monitor a run with one metric and so many steps. */
+/* Gives the monitor a run with these metrics and so many steps; metric k is 0.5 + k. */
 static void
-put_run (DynoRunMonitor *monitor, const DynoMetricInfo *metric, guint n)
+put_table (DynoRunMonitor *monitor, const DynoMetricTable *table, guint n)
 {
   DynoRunView *view = dyno_run_monitor_get_view (monitor);
   DynoMetrics *log = dyno_metrics_new ();
-  DynoMetricTable table = { .n = 1, .infos = { *metric } };
   g_autoptr (DynoJob) job = dyno_job_new ();
 
-  dyno_metrics_set_table (log, &table);
+  dyno_metrics_set_table (log, table);
   for (guint i = 1; i <= n; i++)
     {
       DynoStepMetrics step = { .step = i,
                                .epoch = 1,
                                .loss = 1,
-                               .metrics = { 0.5 },
+                               .metrics = { 0.5, 1.5, 2.5 },
                                .lr = 0.1,
                                .samples_per_s = 100,
                                .step_ms = 1,
@@ -417,6 +416,15 @@ put_run (DynoRunMonitor *monitor, const DynoMetricInfo *metric, guint n)
     continue;
   g_signal_emit_by_name (monitor, "changed");
   dyno_metrics_unref (log);
+}
+
+/* Gives the monitor a run with one metric. */
+static void
+put_run (DynoRunMonitor *monitor, const DynoMetricInfo *metric, guint n)
+{
+  DynoMetricTable table = { .n = 1, .infos = { *metric } };
+
+  put_table (monitor, &table, n);
 }
 
 static const DynoPlot *
@@ -471,6 +479,53 @@ test_plots_are_of_the_present_run (void)
       put_run (monitor, &other, 25);
       g_assert_cmpstr (plot->y_label, ==, "mm");
       other.unit = "degrees";
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (plots);
+  g_object_unref (monitor);
+}
+
+/* Each metric has one plot, that which chooses the best epoch the first one, whichever it is. */
+static void
+test_each_metric_is_plotted_once (void)
+{
+  static const char *const titles[] = { "One", "Two", "Three" };
+  DynoRunMonitor *monitor = dyno_run_monitor_new ();
+  DynoRunPlots *plots = g_object_ref_sink (g_object_new (DYNO_TYPE_RUN_PLOTS, NULL));
+  GtkWidget *widget = GTK_WIDGET (plots);
+  DynoMetricTable table = { .n = 3 };
+
+  for (guint i = 0; i < 3; i++)
+    table.infos[i] = (DynoMetricInfo){
+      .name = titles[i], .title = titles[i], .unit = "m", .output = -1, .format = DYNO_METRIC_NUMBER
+    };
+  dyno_run_plots_set_run (plots, monitor);
+  for (guint chosen = 0; chosen < 3; chosen++)
+    {
+      for (guint i = 0; i < 3; i++)
+        table.infos[i].selects_best = i == chosen;
+      put_table (monitor, &table, 10);
+      g_autoptr (GPtrArray) views = parts_find_all (widget, DYNO_TYPE_PLOT_VIEW);
+      guint seen = 0;
+      for (guint i = views->len; i-- > 0;) /* the grid lists its newest child first */
+        {
+          const DynoPlot *plot = dyno_plot_view_get_plot (views->pdata[i]);
+          double x0, x1, y0, y1;
+          if (g_strcmp0 (plot->y_label, "m") != 0)
+            continue;
+          for (guint k = 0; k < 3; k++)
+            if (g_strcmp0 (plot->title, titles[k]) == 0)
+              {
+                g_assert_cmpuint (k == chosen, ==, seen == 0);
+                g_assert_true (dyno_series_get_range (plot->lines[0].series, -INFINITY, INFINITY,
+                                                      &x0, &x1, &y0, &y1));
+                g_assert_cmpfloat (y0, ==, 0.5 + k);
+              }
+          seen++;
+        }
+      g_assert_cmpuint (seen, ==, 3);
+      for (guint k = 0; k < 3; k++)
+        g_assert_nonnull (find_plot (widget, titles[k]));
     }
   gtk_widget_destroy (widget);
   g_object_unref (plots);
@@ -578,6 +633,7 @@ parts_add_train (void)
   g_test_add_func ("/ui/parts/a-finding-is-a-row", test_a_finding_is_a_row);
   g_test_add_func ("/ui/parts/a-run-in-a-sentence", test_a_run_in_a_sentence);
   g_test_add_func ("/ui/parts/plots-are-of-the-present-run", test_plots_are_of_the_present_run);
+  g_test_add_func ("/ui/parts/each-metric-is-plotted-once", test_each_metric_is_plotted_once);
   g_test_add_func ("/ui/parts/the-offer-to-resume-is-of-the-run",
                    test_the_offer_to_resume_is_of_the_run);
   g_test_add_func ("/ui/parts/the-bottom-shows-the-memory-of-the-run",
