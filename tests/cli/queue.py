@@ -134,6 +134,19 @@ class Queue(Case):
         self.assertEqual(self.process.returncode, 130)
         self.assertEqual(len(self.lines('runs', '--json')), 1)
 
+    def test_attempts_without_a_checkpoint_begin_anew(self):
+        """The files that they left are written over, and the run counts from its first step."""
+        self.add('--epochs', LONG, '--out', 'long')
+        for attempt in 1, 2, 3:
+            self.start()
+            job = self.follow('job')
+            self.assertEqual((job['state'], job['attempts']), ('running', attempt))
+            self.assertEqual(self.follow('step')['step'], 1)
+            self.process.send_signal(signal.SIGINT)
+            self.process.communicate()
+            self.assertEqual(self.states(), ['stopped'])
+            os.unlink(self.path('long/checkpoint.safetensors'))
+
     def test_one_start_at_a_time(self):
         self.add('--epochs', LONG, '--out', 'long')
         self.start()

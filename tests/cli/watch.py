@@ -242,6 +242,21 @@ class Watch(Case):
         self.write(f'{name}/facts.ini', '')
         self.assertEqual(len(self.lines('watch', '--json')), 1)
 
+    @WITH_PRELOAD
+    def test_the_end_of_a_run_is_printed_at_once(self):
+        """Without a terminal, lines come every five seconds, but the last ones when the run ends."""
+        name = self.make_run()
+        self.freeze(name)
+        with subprocess.Popen([PROGRAM, 'watch'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                              text=True) as process:
+            first = [process.stdout.readline() for _ in range(2)]
+            self.assertIn('running, epoch 1 of 4, step 30', first[0])
+            self.write(f'{name}/facts.ini', '[run]\nstate=5\n')
+            last = process.stdout.read().splitlines()
+            self.assertEqual(process.wait(), 0)
+        self.assertEqual(len(last), 2, last)
+        self.assertIn('finished, epoch 1 of 4, step 30', last[0])
+
     def test_broken_files_are_not_known(self):
         for text in ('', 'step', HEAD[:-1], HEAD + '1,2', HEAD + 'x,y,z\n' + ',,,,\n' * 9, '\0' * 5000 + '\n', HEAD + ROW.format(1e30, 1, 2, 3)):
             self.write('runs/one/metrics.csv', text)
