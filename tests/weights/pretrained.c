@@ -598,6 +598,39 @@ test_many_classes_are_counted (void)
     }
 }
 
+/* Rows are matched by name as soon as one class is known, unless all are known at their places;
+ * classes that are new have no row. */
+static void
+test_rows_of_classes (void)
+{
+#define NONE DYNO_CLASS_ROW_NONE
+  static const struct {
+    const char *there[5], *here[5];
+    gboolean matched;
+    guint32 rows[4];
+  } cases[] = {
+    { { "a", "b", "c" }, { "a", "b", "c" }, FALSE, { 0 } },
+    { { "a", "b", "c" }, { "x", "y", "z" }, FALSE, { 0 } },
+    { { "a", "b", "c" }, { "c", "a", "b" }, TRUE, { 2, 0, 1 } },
+    { { "a", "b", "c" }, { "a", "b", "c", "d" }, TRUE, { 0, 1, 2, NONE } },
+    { { "a", "b", "c" }, { "a", "aa", "b", "c" }, TRUE, { 0, NONE, 1, 2 } },
+    { { "a", "b", "c" }, { "a", "b", "x" }, TRUE, { 0, 1, NONE } },
+    { { "a", "b", "c" }, { "x", "y", "c" }, TRUE, { NONE, NONE, 2 } },
+    { { "a", "b", "c" }, { "c" }, TRUE, { 2 } },
+    { { "a", "b", "a" }, { "b", "a" }, TRUE, { 1, 0 } }, /* of equal names the first */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree guint32 *rows = dyno_class_rows_match (cases[i].there, cases[i].here);
+
+      g_assert_cmpint (rows != NULL, ==, cases[i].matched);
+      for (guint k = 0; rows && cases[i].here[k]; k++)
+        g_assert_cmpuint (rows[k], ==, cases[i].rows[k]);
+    }
+#undef NONE
+}
+
 static void
 test_classes_by_name (void)
 {
@@ -640,6 +673,7 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/pretrained/values-of-other-types", test_values_of_other_types);
   g_test_add_func ("/weights/pretrained/numbers-that-are-none", test_numbers_that_are_none);
   g_test_add_func ("/weights/pretrained/says-what-is-fed", test_says_what_is_fed);
+  g_test_add_func ("/weights/pretrained/rows-of-classes", test_rows_of_classes);
   g_test_add_func ("/weights/pretrained/classes-are-matched-by-name", test_classes_by_name);
   g_test_add_func ("/weights/pretrained/classes-past-twenty-are-counted",
                    test_many_classes_are_counted);
