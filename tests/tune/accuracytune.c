@@ -18,6 +18,8 @@ typedef struct {
   guint n_runs, stops_at; /* stops_at: stops in this run, counted from 1; 0: never */
   DynoAccuracyTune *tune;
   GPtrArray *events;
+  const char *const *over; /* chosen parameters, or NULL */
+  char *searched;          /* the keys of the last search's space */
 } World;
 
 /* The result is better the nearer the rate is to 0.2. */
@@ -78,8 +80,20 @@ world_clear (World *w)
   dyno_job_unref (w->job);
   dyno_dataset_unref (w->dataset);
   g_ptr_array_unref (w->events);
+  g_free (w->searched);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (World, world_clear)
+
+/* "lr optimizer": the keys of a space's parameters. */
+static char *
+list_keys (const DynoParamSpace *space)
+{
+  GString *keys = g_string_new (NULL);
+
+  for (guint i = 0; i < space->n; i++)
+    g_string_append_printf (keys, "%s%s", i > 0 ? " " : "", space->params[i].key);
+  return g_string_free (keys, FALSE);
+}
 
 /* Runs a search until its last event. */
 static void
@@ -93,6 +107,7 @@ search (World *w, const char *metric, double minutes, gboolean resume)
                                           .folder = w->folder,
                                           .minutes = minutes,
                                           .resume = resume,
+                                          .over = w->over,
                                           .runner = &runner };
   gboolean done = FALSE;
 
@@ -108,7 +123,8 @@ search (World *w, const char *metric, double minutes, gboolean resume)
       g_ptr_array_add (w->events, event);
     }
   g_assert_null (dyno_accuracy_tune_try_pop (w->tune));
-  g_assert_cmpuint (dyno_accuracy_tune_get_space (w->tune)->n, <=, DYNO_PARAMS_MOST);
+  g_free (w->searched);
+  w->searched = list_keys (dyno_accuracy_tune_get_space (w->tune));
   g_clear_pointer (&w->tune, dyno_accuracy_tune_free);
 }
 
@@ -206,6 +222,31 @@ test_goes_on (void)
   g_assert_cmpuint (after->len, ==, result->result->runs->len);
 }
 
+/* A search over chosen parameters keeps them when it is resumed, whatever is chosen then. */
+static void
+test_chosen_parameters (void)
+{
+  static const char *const chosen[] = { "lr=0.01..1", "batch_size=16|32", NULL },
+                           *const others[] = { "momentum", NULL },
+                           *const wrong[] = { "speed", NULL };
+  g_auto (World) w = { .over = NULL };
+
+  world_init (&w, "builtin:waves?length=16&samples=60&classes=3");
+  w.over = chosen;
+  w.stops_at = 5;
+  search (&w, "accuracy", 60, FALSE);
+  g_assert_cmpstr (w.searched, ==, "lr batch_size");
+  w.stops_at = 8;
+  for (w.over = others; w.over; w.over = w.over == others ? wrong : NULL, w.stops_at += 3)
+    {
+      search (&w, "accuracy", 60, TRUE);
+      g_assert_cmpstr (w.searched, ==, "lr batch_size");
+    }
+  w.over = NULL;
+  search (&w, "accuracy", 60, FALSE);
+  g_assert_cmpstr (w.searched, !=, "lr batch_size");
+}
+
 static void
 assert_refused (World *w, const char *metric, gboolean resume, const char *part)
 {
@@ -236,6 +277,8 @@ test_refuses_before_a_run (void)
   w.stops_at = 0;
   w.job->settings.lr = 0.3;
   assert_refused (&w, "accuracy", TRUE, "another search");
+  w.over = (const char *const[]){ "speed", NULL };
+  assert_refused (&w, "accuracy", FALSE, "There is no setting “speed”");
 }
 
 /* Writes a file with these lines and this modification time. */
@@ -338,6 +381,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/accuracytune/events-are-snapshots", test_events_are_snapshots);
   g_test_add_func ("/tune/accuracytune/goes-on", test_goes_on);
+  g_test_add_func ("/tune/accuracytune/chosen-parameters", test_chosen_parameters);
   g_test_add_func ("/tune/accuracytune/refuses-before-a-run", test_refuses_before_a_run);
   g_test_add_func ("/tune/accuracytune/finds-the-newest-of-the-job",
                    test_finds_the_newest_of_the_job);

@@ -353,6 +353,102 @@ test_chosen_values (void)
   g_assert_cmpuint (f.space.dimensions[find (&f.space, "augment.mix")].n_choices, ==, 2);
 }
 
+/* Asserts that the texts of a space's parameters make the same space. */
+static void
+check_texts (Fixture *f)
+{
+  g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
+  DynoParamSpace before = f->space;
+
+  for (guint i = 0; i < before.n; i++)
+    {
+      g_autofree char *text = dyno_param_space_write (&before, i);
+      g_strv_builder_add (list, text);
+    }
+  g_auto (GStrv) texts = g_strv_builder_end (list);
+  g_autofree char *all = g_strjoinv (" ", texts);
+  choose (f, all);
+  g_assert_cmpuint (f->space.n, ==, before.n);
+  for (guint i = 0; i < before.n; i++)
+    {
+      const DynoParam *a = &before.params[i], *b = &f->space.params[i];
+
+      g_assert_cmpstr (a->key, ==, b->key);
+      g_assert_cmpint (a->kind, ==, b->kind);
+      g_assert_cmpuint (a->n_choices, ==, b->n_choices);
+      for (guint k = 0; k < a->n_choices; k++)
+        g_assert_true (a->choices[k] == b->choices[k]);
+      g_assert_cmpfloat (fabs (a->low - b->low), <=, 0.006 * a->low);
+      g_assert_cmpfloat (fabs (a->high - b->high), <=, 0.006 * a->high);
+    }
+}
+
+/* A space can be written as texts, in the units of the settings, and read again. */
+static void
+test_texts_of_a_space (void)
+{
+  g_auto (Fixture) f = { 0 };
+  double low, high;
+
+  fixture_init (&f, IMAGES, "simplecnn", "lr=0.1 epochs=20 optimizer=adam augment.mixup=0.4");
+  g_autofree char *rate = dyno_param_space_write (&f.space, (guint) find (&f.space, "lr")),
+                  *warm =
+                      dyno_param_space_write (&f.space, (guint) find (&f.space, "warmup_epochs")),
+                  *names = dyno_param_space_write (&f.space, (guint) find (&f.space, "optimizer")),
+                  *mix = dyno_param_space_write (&f.space, (guint) find (&f.space, "augment.mix")),
+                  *augment = dyno_param_space_write (&f.space, (guint) find (&f.space, "augment"));
+  g_assert_cmpstr (rate, ==, "lr=0.00333..3");
+  g_assert_cmpstr (warm, ==, "warmup_epochs=0..4");
+  g_assert_cmpstr (names, ==, "optimizer=sgd|adamw|lion|adam");
+  g_assert_cmpstr (mix, ==, "augment.mix=none|mixup|cutmix"); /* the own one is added again */
+  g_assert_cmpstr (augment, ==, "augment");
+  dyno_param_space_get_range (&f.space, (guint) find (&f.space, "warmup_epochs"), &low, &high);
+  g_assert_true (low == 0 && high == 4);
+  check_texts (&f);
+  choose (&f, "model.width=0.25|0.5|1.5|2|3|4|5 lr=0.001..100 momentum=0.8..0.95 amp");
+  g_assert_cmpuint (f.space.params[2].n_choices, ==, DYNO_PARAM_MOST_CHOICES);
+  check_texts (&f);
+  /* A range of the job's rate stays within what the setting accepts. */
+  dyno_settings_set (&f.job->settings, "lr", "20", NULL);
+  dyno_param_space_init (&f.space, f.job, dyno_dataset_get_info (f.dataset));
+  g_autofree char *most = dyno_param_space_write (&f.space, (guint) find (&f.space, "lr"));
+  g_assert_cmpstr (most, ==, "lr=0.667..100");
+}
+
+/* Settings that may be searched, too, but only those that have an effect, none of the usual ones. */
+static void
+test_suggestions (void)
+{
+  static const struct {
+    const char *data, *model, *with, *without;
+  } cases[] = {
+    { IMAGES, "simplecnn", "batch_size=16|32|64|128 model.width=0.5..2 loss.focal=0|1|2",
+      "loss.smooth_l1 loss.dice model.stochastic_depth" },
+    { "builtin:waves?length=16&samples=60&classes=3", "mlp", "batch_size=16|32|64|128",
+      "augment.flip loss.dice model.stochastic_depth" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (Fixture) f = { 0 };
+      g_auto (GStrv) with = g_strsplit (cases[i].with, " ", -1),
+                     without = g_strsplit (cases[i].without, " ", -1), texts = NULL;
+
+      fixture_init (&f, cases[i].data, cases[i].model, "");
+      texts = dyno_param_space_suggest (f.job, dyno_dataset_get_info (f.dataset));
+      for (guint k = 0; with[k]; k++)
+        g_assert_true (g_strv_contains ((const char *const *) texts, with[k]));
+      for (guint k = 0; texts[k]; k++)
+        {
+          g_auto (GStrv) parts = g_strsplit (texts[k], "=", 2);
+
+          if (g_strv_contains ((const char *const *) without, parts[0]))
+            g_error ("%s is suggested for %s", parts[0], cases[i].model);
+          g_assert_cmpint (find (&f.space, parts[0]), ==, -1);
+        }
+    }
+}
+
 static void
 test_refused_choices (void)
 {
@@ -406,6 +502,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/params/points-outside", test_bad_points);
   g_test_add_func ("/tune/params/chosen-ranges", test_chosen_ranges);
   g_test_add_func ("/tune/params/chosen-values", test_chosen_values);
+  g_test_add_func ("/tune/params/texts-of-a-space", test_texts_of_a_space);
+  g_test_add_func ("/tune/params/suggestions", test_suggestions);
   g_test_add_func ("/tune/params/refused-choices", test_refused_choices);
   return g_test_run ();
 }

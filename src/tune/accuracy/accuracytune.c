@@ -11,7 +11,7 @@
 struct _DynoAccuracyTune {
   const DynoJob *job;
   DynoDataset *dataset;
-  char *metric_name, *device, *folder;
+  char *metric_name, *device, *folder, **over;
   DynoAccuracyParams params;
   gboolean resume;
   gboolean (*write_best) (const char *folder, const DynoJob *job, const char *device,
@@ -57,6 +57,7 @@ dyno_accuracy_tune_new (const DynoAccuracyTuneParams *params)
                                        .most_trials = params->most_trials,
                                        .most_seeds = params->most_seeds,
                                        .at_once = params->at_once };
+  tune->over = g_strdupv ((char **) params->over);
   tune->resume = params->resume;
   tune->write_best = params->write_best;
   tune->writer = params->writer;
@@ -234,7 +235,7 @@ search (DynoAccuracyTune *tune, GError **error)
       || !read_record (tune, path, &record, error) || !open_trainer (tune, &trainer, error))
     return FALSE;
   dyno_param_space_init (&tune->space, tune->job, info);
-  over = record ? (const char *const *) record->over : NULL;
+  over = (const char *const *) (record ? record->over : tune->over);
   if (over && !dyno_param_space_choose (&tune->space, tune->job, info, over, error))
     return FALSE;
   tune->file = dyno_accuracy_file_new (path, tune->job, tune->metric_name, tune->device, over,
@@ -318,6 +319,7 @@ dyno_accuracy_tune_free (DynoAccuracyTune *tune)
   g_free (tune->metric_name);
   g_free (tune->device);
   g_free (tune->folder);
+  g_strfreev (tune->over);
   g_free (tune);
 }
 

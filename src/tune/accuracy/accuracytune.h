@@ -44,7 +44,10 @@ typedef struct {
   double minutes;                /* for the whole search, above 0 */
   guint most_trials, most_seeds; /* 0: as many as there is time for */
   guint at_once;                 /* as in DynoAccuracyParams */
-  gboolean resume;               /* the search resumes from folder/accuracy.csv */
+  /* The parameters, as texts for dyno_param_space_choose; NULL: the usual ones.  A search that is
+   * resumed keeps its own. */
+  const char *const *over;
+  gboolean resume; /* the search resumes from folder/accuracy.csv */
   /* Writes the choice into the folder when the search has ended, stopped or not; or NULL. */
   gboolean (*write_best) (const char *folder, const DynoJob *job, const char *device,
                           const DynoAccuracyResult *result, GError **error);

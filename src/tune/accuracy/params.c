@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A number's coordinate in the search is its logarithm, the logarithm of its distance from 1, or
  * itself; a choice's is its index.  The optimizer comes before the settings that depend on it. */
-#include "params.h"
+#include "params-private.h"
 #include "intl.h"
 #include <math.h>
 #include <string.h>
@@ -11,14 +11,7 @@
 #define MIXUP        0.2  /* the usual parameters (Zhang et al. 2018, Yun et al. 2019) */
 #define CUTMIX       1.0
 
-typedef struct {
-  const char *key;
-  DynoParamKind kind;
-  double low, high;
-  const char *choices;
-} Row;
-
-static const Row table[] = {
+static const DynoParamRow table[] = {
   { "optimizer", DYNO_PARAM_CHOICE, .choices = "sgd,adamw,lion" },
   { "lr", DYNO_PARAM_LOG, 1.0 / 30, 30 },
   { "weight_decay", DYNO_PARAM_LOG, 1e-6, 0.3 },
@@ -52,6 +45,15 @@ static gboolean
 is_key (const DynoParam *param, const char *key)
 {
   return strcmp (param->key, key) == 0;
+}
+
+const DynoParamRow *
+dyno_param_find_row (const char *key)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    if (strcmp (table[i].key, key) == 0)
+      return &table[i];
+  return NULL;
 }
 
 /* --- the space -------------------------------------------------------------------------------- */
@@ -94,9 +96,9 @@ find_changes (DynoParamSpace *space, const DynoJob *job, const DynoDatasetInfo *
     }
 }
 
-static gboolean
-is_searched (const DynoParamSpace *space, const Row *row, const DynoJob *job,
-             const DynoDatasetInfo *info)
+gboolean
+dyno_param_is_searched (const DynoParamSpace *space, const DynoParamRow *row, const DynoJob *job,
+                        const DynoDatasetInfo *info)
 {
   const DynoSettingInfo *setting = dyno_setting_find (row->key);
 
@@ -121,9 +123,8 @@ name_mix (const DynoSettings *s)
                                           : NULL;
 }
 
-/* Fills the choices, and adds the job's own value where it is not among them. */
-static void
-fill_choices (DynoParam *param, const char *const *names, const DynoSettings *own)
+void
+dyno_param_fill_choices (DynoParam *param, const char *const *names, const DynoSettings *own)
 {
   g_autofree char *value = NULL;
   gboolean found = FALSE;
@@ -173,8 +174,8 @@ from_coordinate (const DynoParam *param, double at)
     }
 }
 
-static void
-add_param (DynoParamSpace *space, const DynoParam *param)
+void
+dyno_param_add (DynoParamSpace *space, const DynoParam *param)
 {
   space->params[space->n] = *param;
   space->dimensions[space->n++] = (DynoTpeDimension){ .low = to_coordinate (param, param->low),
@@ -182,9 +183,8 @@ add_param (DynoParamSpace *space, const DynoParam *param)
                                                       .n_choices = param->n_choices };
 }
 
-/* The parameter of a row, with its usual range or choices. */
-static DynoParam
-make_param (const Row *row, const DynoSettings *own)
+DynoParam
+dyno_param_make (const DynoParamRow *row, const DynoSettings *own)
 {
   DynoParam param = { row->key, row->kind, row->low, row->high };
 
@@ -192,7 +192,7 @@ make_param (const Row *row, const DynoSettings *own)
     {
       g_auto (GStrv) names = g_strsplit (row->choices, ",", -1);
 
-      fill_choices (&param, (const char *const *) names, own);
+      dyno_param_fill_choices (&param, (const char *const *) names, own);
     }
   return param;
 }
@@ -203,238 +203,22 @@ dyno_param_space_init (DynoParamSpace *space, const DynoJob *job, const DynoData
   *space = (DynoParamSpace){ .own = job->settings };
   find_changes (space, job, info);
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
-    if (is_searched (space, &table[i], job, info))
+    if (dyno_param_is_searched (space, &table[i], job, info))
       {
-        DynoParam param = make_param (&table[i], &job->settings);
+        DynoParam param = dyno_param_make (&table[i], &job->settings);
 
-        add_param (space, &param);
+        dyno_param_add (space, &param);
       }
 }
 
-/* The learning rate at factor 1 with an optimizer. */
-static double
-base_rate (const DynoParamSpace *space, gint optimizer)
+double
+dyno_param_base_rate (const DynoParamSpace *space, gint optimizer)
 {
   const DynoSettings *own = &space->own;
   double usual = dyno_optimizer_get_info ((DynoOptimizer) own->optimizer)->usual_lr,
          rate = own->lr > 0 ? own->lr : usual;
 
   return rate * dyno_optimizer_get_info ((DynoOptimizer) optimizer)->usual_lr / usual;
-}
-
-/* --- a chosen space --------------------------------------------------------------------------- */
-
-static gboolean G_GNUC_PRINTF (2, 3) refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  if (error)
-    *error = g_error_new_valist (DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, format, arguments);
-  va_end (arguments);
-  return FALSE;
-}
-
-static const Row *
-find_row (const char *key)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
-    if (strcmp (table[i].key, key) == 0)
-      return &table[i];
-  return NULL;
-}
-
-/* FALSE: values of the metric could not be compared, or the setting changes nothing that is
- * learned. */
-static gboolean
-may_be_searched (const DynoSettingInfo *info)
-{
-  static const char *const others[] = { "epochs",          "seed",
-                                        "best_metric",     "data.val_split",
-                                        "data.folds",      "data.fold",
-                                        "data.test_split", "data.max_bad",
-                                        "data.normalise",  NULL };
-
-  return !info->same_weights && !info->opens_data && !g_strv_contains (others, info->key);
-}
-
-/* Reads "LOW..HIGH". */
-static gboolean
-read_range (const char *text, const char *range, const DynoSettingInfo *info, DynoParam *param,
-            GError **error)
-{
-  g_auto (GStrv) ends = g_strsplit (range, "..", 2);
-  char *low_end = NULL, *high_end = NULL;
-
-  if (g_strv_length (ends) != 2)
-    return refuse (error, _ ("“%s” has no range: write %s=LOW..HIGH"), text, info->key);
-  param->low = g_ascii_strtod (ends[0], &low_end);
-  param->high = g_ascii_strtod (ends[1], &high_end);
-  if (low_end == ends[0] || high_end == ends[1] || *low_end || *high_end
-      || !(param->low < param->high))
-    return refuse (error, _ ("“%s” is no range: write %s=LOW..HIGH, LOW below HIGH"), text,
-                   info->key);
-  if (param->low < info->minimum || param->high > info->maximum)
-    return refuse (error, _ ("“%s”: %s is from %g to %g"), text, info->key, info->minimum,
-                   info->maximum);
-  return TRUE;
-}
-
-/* The scale of a chosen range: the usual one of the parameter where the range allows it. */
-static DynoParamKind
-choose_kind (const Row *row, const DynoParam *param)
-{
-  gboolean wide = param->low > 0 && param->high >= 10 * param->low;
-
-  if (row && row->kind == DYNO_PARAM_FROM_ONE && param->low >= 0 && param->high < 1)
-    return DYNO_PARAM_FROM_ONE;
-  if (row && row->kind == DYNO_PARAM_LOG && param->low > 0)
-    return DYNO_PARAM_LOG;
-  return !row && wide ? DYNO_PARAM_LOG : DYNO_PARAM_LINEAR;
-}
-
-/* Reads "VALUE|VALUE" into names in the form in which settings are written. */
-static gboolean
-read_choices (const char *text, const char *choices, const DynoSettings *own, DynoParam *param,
-              GError **error)
-{
-  static const char *const mixes[] = { "none", "mixup", "cutmix", NULL };
-  g_auto (GStrv) values = g_strsplit (choices, "|", -1);
-
-  for (guint i = 0; is_key (param, "augment.mix") && values[i]; i++)
-    if (!g_strv_contains (mixes, values[i]))
-      return refuse (error, _ ("“%s”: augment.mix is none, mixup or cutmix"), text);
-  if (g_strv_length (values) < 2 || g_strv_length (values) >= DYNO_PARAM_MOST_CHOICES)
-    return refuse (error, _ ("“%s”: write %s=VALUE|VALUE, with two values at least and %d at most"),
-                   text, param->key, DYNO_PARAM_MOST_CHOICES - 1);
-  for (guint i = 0; values[i] && dyno_setting_find (param->key); i++)
-    {
-      DynoSettings settings = *own;
-
-      if (!dyno_settings_set (&settings, param->key, values[i], error))
-        return FALSE;
-      g_free (values[i]);
-      values[i] = dyno_settings_get (&settings, param->key);
-    }
-  for (guint i = 0; values[i]; i++)
-    for (guint k = 0; k < i; k++)
-      if (strcmp (values[i], values[k]) == 0)
-        return refuse (error, _ ("“%s” has the value %s twice"), text, values[i]);
-  fill_choices (param, (const char *const *) values, own);
-  return TRUE;
-}
-
-/* Reads a setting's range or choices; values: the text after "=", or NULL. */
-static gboolean
-read_values (const char *text, const char *values, const Row *row, const DynoSettings *own,
-             DynoParam *param, GError **error)
-{
-  const DynoSettingInfo *info = dyno_setting_find (param->key);
-  gboolean number = info && (info->type == DYNO_SETTING_INT || info->type == DYNO_SETTING_DOUBLE);
-
-  if (!values && row)
-    {
-      *param = make_param (row, own);
-      return TRUE;
-    }
-  if (!values && info->values)
-    {
-      fill_choices (param, info->values, own);
-      return TRUE;
-    }
-  if (!values && info->type == DYNO_SETTING_BOOL)
-    return read_choices (text, "false|true", own, param, error);
-  if (!values)
-    return refuse (error, _ ("“%s” has no usual range: write %s=LOW..HIGH, or %s=VALUE|VALUE"),
-                   text, param->key, param->key);
-  if (!number || strchr (values, '|'))
-    return read_choices (text, values, own, param, error);
-  if (!read_range (text, values, info, param, error))
-    return FALSE;
-  param->kind = choose_kind (row, param);
-  return TRUE;
-}
-
-/* Reads one text; range: it states values of its own. */
-static gboolean
-read_param (const char *text, const DynoParamSpace *space, const DynoJob *job,
-            const DynoDatasetInfo *info, DynoParam *param, GError **error)
-{
-  const DynoSettings *own = &job->settings;
-  g_auto (GStrv) parts = g_strsplit (text, "=", 2);
-  const char *key = parts[0] ? g_strstrip (parts[0]) : "", *values = parts[0] ? parts[1] : NULL;
-  const DynoSettingInfo *setting = dyno_setting_find (key);
-  const Row *row = find_row (key);
-
-  if (!row && !setting)
-    return refuse (error, _ ("There is no setting “%s” to search; dynoctl help lists them"), key);
-  if ((setting && !may_be_searched (setting))
-      || (!setting && values && strcmp (key, "augment") == 0))
-    return refuse (error,
-                   setting ? _ ("“%s” cannot be searched: trials could not be compared, or would "
-                                "learn the same")
-                           : _ ("“%s” has no values of its own: it scales all random changes"),
-                   key);
-  if ((row && !is_searched (space, row, job, info))
-      || (setting && !dyno_job_meets (setting, job->model, info)))
-    return refuse (error, _ ("“%s” has no effect with this model and data set"), key);
-  *param = (DynoParam){ row ? row->key : setting->key, DYNO_PARAM_CHOICE };
-  return read_values (text, values, row, own, param, error);
-}
-
-/* Converts a range in the setting's own unit to that of the parameter. */
-static void
-scale_range (const DynoParamSpace *space, DynoParam *param)
-{
-  double unit = 1;
-
-  if (is_key (param, "lr"))
-    unit = base_rate (space, space->own.optimizer);
-  else if (is_key (param, "warmup_epochs"))
-    unit = (double) MAX (space->own.epochs, 1);
-  param->low /= unit;
-  param->high /= unit;
-}
-
-static int
-compare_places (gconstpointer a, gconstpointer b)
-{
-  const DynoParam *x = a, *y = b;
-  const Row *one = find_row (x->key), *other = find_row (y->key);
-
-  /* Those of the table keep its order, since some depend on others before them. */
-  if (one && other)
-    return (one > other) - (one < other);
-  return (other != NULL) - (one != NULL);
-}
-
-gboolean
-dyno_param_space_choose (DynoParamSpace *space, const DynoJob *job, const DynoDatasetInfo *info,
-                         const char *const *texts, GError **error)
-{
-  g_autoptr (GArray) params = g_array_new (FALSE, FALSE, sizeof (DynoParam));
-
-  for (guint i = 0; texts[i]; i++)
-    {
-      DynoParam param;
-
-      if (!read_param (texts[i], space, job, info, &param, error))
-        return FALSE;
-      for (guint k = 0; k < params->len; k++)
-        if (is_key (&g_array_index (params, DynoParam, k), param.key))
-          return refuse (error, _ ("“%s” is searched twice"), param.key);
-      if (param.kind != DYNO_PARAM_CHOICE && strchr (texts[i], '='))
-        scale_range (space, &param);
-      g_array_append_val (params, param);
-    }
-  if (params->len == 0 || params->len > DYNO_PARAMS_MOST)
-    return refuse (error, _ ("A search is over one setting at least, and %d at most"),
-                   DYNO_PARAMS_MOST);
-  g_array_sort (params, compare_places);
-  space->n = 0;
-  for (guint i = 0; i < params->len; i++)
-    add_param (space, &g_array_index (params, DynoParam, i));
-  return TRUE;
 }
 
 static gboolean
@@ -520,7 +304,7 @@ set_param (const DynoParamSpace *space, guint i, double at, DynoSettings *settin
   if (is_key (param, "augment"))
     return set_strength (space, value, settings, error);
   if (is_key (param, "lr"))
-    value *= base_rate (space, settings->optimizer);
+    value *= dyno_param_base_rate (space, settings->optimizer);
   else if (is_key (param, "warmup_epochs"))
     value *= (double) settings->epochs;
   return set_rounded (settings, param->key, value, error);
@@ -608,7 +392,7 @@ get_coordinate (const DynoParamSpace *space, guint i, const DynoSettings *settin
   else
     value = dyno_settings_get_number (settings, param->key);
   if (is_key (param, "lr"))
-    value /= base_rate (space, settings->optimizer);
+    value /= dyno_param_base_rate (space, settings->optimizer);
   else if (is_key (param, "warmup_epochs"))
     value /= (double) MAX (settings->epochs, 1);
   return CLAMP (to_coordinate (param, value), dimension->low, dimension->high);

@@ -61,6 +61,16 @@ gboolean dyno_param_space_choose (DynoParamSpace *space, const DynoJob *job,
                                   const DynoDatasetInfo *info, const char *const *texts,
                                   GError **error);
 
+/* The range of a number in the unit of its setting: of lr, with the job's own optimizer. */
+void dyno_param_space_get_range (const DynoParamSpace *space, guint index, double *low,
+                                 double *high);
+/* The text from which _choose makes the parameter again, to three digits: "lr=0.00167..1.5",
+ * "optimizer=sgd|adamw", "augment".  g_free. */
+char *dyno_param_space_write (const DynoParamSpace *space, guint index);
+/* Further settings that have an effect with this model and data set, as such texts, with ranges
+ * that are usual for them.  g_strfreev. */
+char **dyno_param_space_suggest (const DynoJob *job, const DynoDatasetInfo *info);
+
 /* The estimator of the space; it refers to the space, which may not move while the estimator is
  * used. */
 DynoTpe dyno_param_space_get_tpe (const DynoParamSpace *space);
