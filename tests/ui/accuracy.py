@@ -49,6 +49,34 @@ def cells(window):
     return [n.name for n in window.nodes(Role.TABLE_CELL, states=())]
 
 
+def test_what_is_searched_can_be_chosen(home):
+    """Trials vary only the chosen settings, in the chosen range; without any, no search begins."""
+    window = home.window()
+    open_search(window, epochs=1, lr=0.01)
+    window.find_where('the choice', lambda n: n.name == 'Settings to search', Role.TOGGLE_BUTTON).act()
+    window.find(Role.CHECK_BOX, 'Learning rate', states=THERE)
+    for check in window.nodes(Role.CHECK_BOX, states=THERE):
+        if check.has(State.CHECKED):
+            check.act()
+    window.text_with('over one setting at least')
+    window.find_where('that none may begin', lambda n: n.name == 'Start Tuning' and not n.sensitive(), Role.PUSH_BUTTON, states=THERE)
+    for name in 'Learning rate', 'Batch size':
+        window.find(Role.CHECK_BOX, name, states=THERE).act()
+    entry = window.find(Role.TEXT, 'Learning rate, to', states=THERE)
+    entry.text = '0.02'
+    window.focus_on(entry)
+    window.key('Return')
+    window.wait_without_text('over one setting at least')
+    window.key('Escape')
+    assert not window.nameless(), window.nameless()
+    limit(window, 4, 2)
+    window.press('Start Tuning')
+    over(window)
+    rows = read_rows(home)
+    assert {row['over'] for row in rows} == {'lr=0.000333333..0.02\nbatch_size=16|32|64|128'}, rows[0]['over']
+    assert {row['optimizer'] for row in rows} == {'sgd'} and all(float(row['lr']) <= 0.02 for row in rows), rows
+
+
 def test_a_search_gives_settings_to_train_with(home):
     """A search shows its verdict, its trials as a list and as a chart, its files, and the settings
     for the next run."""
@@ -192,7 +220,7 @@ def test_a_second_search_has_its_own_space(home):
     assert not window.has_text('Learning rate\u00a00.002'), window.shown()
 
 
-TESTS = [test_a_search_gives_settings_to_train_with, test_a_search_that_was_stopped_goes_on, test_a_search_without_validation_is_refused_in_words,
+TESTS = [test_what_is_searched_can_be_chosen, test_a_search_gives_settings_to_train_with, test_a_search_that_was_stopped_goes_on, test_a_search_without_validation_is_refused_in_words,
          test_a_refused_search_is_forgotten_with_its_settings, test_a_second_search_has_its_own_space]
 
 if __name__ == '__main__':

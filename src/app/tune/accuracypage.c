@@ -13,6 +13,7 @@
 #include "format.h"
 #include "keepfolder.h"
 #include "obstacles.h"
+#include "paramchooser.h"
 #include "row.h"
 #include "runwriter.h"
 #include "settingtitles.h"
@@ -24,9 +25,9 @@
 
 struct _DynoAccuracyPage {
   GtkBox parent_instance;
-  GtkWidget *body, *head, *controls, *metric, *minutes, *most_trials, *most_seeds, *start, *stop,
-      *go_on, *refusal, *status_box, *status, *left, *next, *progress, *note, *empty, *stages,
-      *card, *plot_card, *plot, *important_card, *important, *list_box, *list;
+  GtkWidget *body, *head, *controls, *metric, *params, *minutes, *most_trials, *most_seeds, *start,
+      *stop, *go_on, *refusal, *status_box, *status, *left, *next, *progress, *note, *empty,
+      *stages, *card, *plot_card, *plot, *important_card, *important, *list_box, *list;
   DynoStageCells cells;
   DynoSetup *setup;
   char *runs;
@@ -108,6 +109,9 @@ probed (GObject *source, GAsyncResult *result, gpointer data)
     }
   if (!self->prospect || !dyno_accuracy_form_has_same (self->prospect->metrics, prospect->metrics))
     dyno_accuracy_form_fill_metrics (GTK_COMBO_BOX_TEXT (self->metric), prospect->metrics);
+  if (prospect->metrics)
+    dyno_param_chooser_set_spaces (DYNO_PARAM_CHOOSER (self->params), &prospect->usual,
+                                   &prospect->others);
   g_clear_pointer (&self->prospect, dyno_accuracy_prospect_free);
   self->prospect = g_steal_pointer (&prospect);
   if (self->prospect->folder)
@@ -124,15 +128,23 @@ static void
 probe (DynoAccuracyPage *self)
 {
   DynoDataset *dataset = self->setup ? dyno_setup_get_dataset (self->setup) : NULL;
+  g_auto (GStrv) over = dyno_param_chooser_get_texts (DYNO_PARAM_CHOOSER (self->params));
   self->probe_again = self->probing;
   if (self->probing || !dataset || self->tune || !gtk_widget_get_mapped (GTK_WIDGET (self)))
     return;
   self->probing = TRUE;
   dyno_accuracy_probe (dyno_setup_get_job (self->setup), dataset,
-                       gtk_combo_box_get_active_id (GTK_COMBO_BOX (self->metric)), self->runs,
-                       G_OBJECT (self), probed, NULL);
+                       gtk_combo_box_get_active_id (GTK_COMBO_BOX (self->metric)),
+                       (const char *const *) over, self->runs, G_OBJECT (self), probed, NULL);
   show_state (self);
   g_signal_emit (self, signals[READY_CHANGED], 0);
+}
+
+static void
+params_changed (DynoAccuracyPage *self)
+{
+  g_clear_pointer (&self->refused, g_free);
+  probe (self);
 }
 
 static void
@@ -389,6 +401,7 @@ static void
 begin (DynoAccuracyPage *self, gboolean go_on)
 {
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
+  g_auto (GStrv) over = dyno_param_chooser_get_texts (DYNO_PARAM_CHOOSER (self->params));
   const DynoAccuracyTuneParams params = {
     .job = dyno_setup_get_job (self->setup),
     .dataset = dyno_setup_get_dataset (self->setup),
@@ -399,6 +412,7 @@ begin (DynoAccuracyPage *self, gboolean go_on)
     .minutes = gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)),
     .most_trials = (guint) gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->most_trials)),
     .most_seeds = (guint) gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->most_seeds)),
+    .over = (const char *const *) over,
     .resume = go_on,
     .write_best = dyno_best_files_write_accuracy,
     .writer = &dyno_run_writer,
@@ -538,6 +552,7 @@ dyno_accuracy_page_class_init (DynoAccuracyPageClass *class)
       g_signal_new ("ready-changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   g_type_ensure (DYNO_TYPE_ACCURACY_CARD);
   g_type_ensure (DYNO_TYPE_ACCURACY_PLOT);
+  g_type_ensure (DYNO_TYPE_PARAM_CHOOSER);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/accuracypage.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoAccuracyPage, name)
@@ -545,6 +560,7 @@ dyno_accuracy_page_class_init (DynoAccuracyPageClass *class)
   BIND (head);
   BIND (controls);
   BIND (metric);
+  BIND (params);
   BIND (minutes);
   BIND (most_trials);
   BIND (most_seeds);
@@ -577,6 +593,7 @@ dyno_accuracy_page_init (DynoAccuracyPage *self)
   dyno_stage_cells_init (&self->cells, GTK_BOX (self->stages));
   dyno_accuracy_form_count (GTK_SPIN_BUTTON (self->most_trials));
   dyno_accuracy_form_count (GTK_SPIN_BUTTON (self->most_seeds));
+  g_signal_connect_swapped (self->params, "changed", G_CALLBACK (params_changed), self);
   g_signal_connect_swapped (self->card, "report", G_CALLBACK (report_asked), self);
   g_signal_connect (self->plot, "pointed", G_CALLBACK (plot_pointed), self);
   g_signal_connect (gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list)), "changed",

@@ -4,7 +4,7 @@
 typedef struct {
   const DynoJob *job;
   DynoDataset *dataset;
-  char *metric, *runs;
+  char *metric, *runs, **over;
 } Question;
 
 static void
@@ -15,6 +15,7 @@ question_free (gpointer data)
   dyno_dataset_unref (q->dataset);
   g_free (q->metric);
   g_free (q->runs);
+  g_strfreev (q->over);
   g_free (q);
 }
 
@@ -40,6 +41,21 @@ find_metric (const GArray *metrics, const char *name)
   return g_array_index (metrics, DynoMetricInfo, 0).name;
 }
 
+/* Finds the parameters, and why the chosen ones cannot be searched. */
+static void
+find_params (const Question *q, const DynoDatasetInfo *info, DynoAccuracyProspect *prospect)
+{
+  g_auto (GStrv) texts = dyno_param_space_suggest (q->job, info);
+  dyno_param_space_init (&prospect->usual, q->job, info);
+  prospect->others = prospect->usual;
+  if (!dyno_param_space_choose (&prospect->others, q->job, info, (const char *const *) texts, NULL))
+    prospect->others.n = 0; /* there are none */
+  DynoParamSpace chosen = prospect->usual;
+  if (q->over && !prospect->error)
+    dyno_param_space_choose (&chosen, q->job, info, (const char *const *) q->over,
+                             &prospect->error);
+}
+
 static void
 probe (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -52,6 +68,8 @@ probe (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
   if (prospect->metrics)
     dyno_accuracy_check (q->job, info, find_metric (prospect->metrics, q->metric), &metric,
                          &prospect->error);
+  if (prospect->metrics)
+    find_params (q, info, prospect);
   if (q->runs)
     prospect->folder = dyno_accuracy_find_folder (q->runs, q->job, &record);
   if (record)
@@ -63,14 +81,16 @@ probe (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 }
 
 void
-dyno_accuracy_probe (const DynoJob *job, DynoDataset *dataset, const char *metric, const char *runs,
-                     GObject *source, GAsyncReadyCallback done, gpointer data)
+dyno_accuracy_probe (const DynoJob *job, DynoDataset *dataset, const char *metric,
+                     const char *const *over, const char *runs, GObject *source,
+                     GAsyncReadyCallback done, gpointer data)
 {
   g_autoptr (GTask) task = g_task_new (source, NULL, done, data);
   Question *q = g_new0 (Question, 1);
   q->job = dyno_job_copy (job);
   q->dataset = dyno_dataset_ref (dataset);
   q->metric = g_strdup (metric);
+  q->over = g_strdupv ((char **) over);
   q->runs = g_strdup (runs);
   g_task_set_task_data (task, q, question_free);
   g_task_run_in_thread (task, probe);

@@ -13,16 +13,19 @@ typedef struct {
   char *folder;    /* folder of the newest search with this job; NULL: there is none */
   char *metric;    /* name of the metric of that search */
   guint n_trials;  /* trials of that search */
+  /* The parameters that are searched unless others are chosen, and those that may be, too. */
+  DynoParamSpace usual, others;
 } DynoAccuracyProspect;
 
 void dyno_accuracy_prospect_free (DynoAccuracyProspect *prospect);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyProspect, dyno_accuracy_prospect_free)
 
 /* metric: the name of the wanted metric; for NULL, or a metric that is not available, the first one
- * is used.  runs: the folder in which searches are kept. */
+ * is used.  over: the chosen parameters, as texts for dyno_param_space_choose; NULL: the usual ones.
+ * runs: the folder in which searches are kept. */
 void dyno_accuracy_probe (const DynoJob *job, DynoDataset *dataset, const char *metric,
-                          const char *runs, GObject *source, GAsyncReadyCallback done,
-                          gpointer data);
+                          const char *const *over, const char *runs, GObject *source,
+                          GAsyncReadyCallback done, gpointer data);
 /* Never NULL.  dyno_accuracy_prospect_free. */
 DynoAccuracyProspect *dyno_accuracy_probe_finish (GAsyncResult *result);
 
