@@ -3,7 +3,7 @@
  * bracketed Newton iteration finds its only minimum.  The classes' logits are the logarithms of
  * their probabilities, which differ from the network's by a number for each sample. */
 #include "calibration.h"
-#include "classfigures.h"
+#include "shares.h"
 #include "train-error.h"
 #include <float.h>
 #include <math.h>

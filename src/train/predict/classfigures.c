@@ -1,54 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures over all classes of an evaluation. */
 #include "classfigures.h"
-#include "areas.h"
+#include "shares.h"
 #include <math.h>
-
-/* --- from the probabilities ------------------------------------------------------------------- */
 
 static void
 add_areas (const DynoScores *scores, DynoClassFigures *figures)
 {
-  const DynoScored *samples = (const DynoScored *) (gpointer) scores->samples->data;
-  guint n = scores->samples->len, n_classes = 0;
-  g_autofree DynoRanked *ranked = g_new (DynoRanked, n);
+  guint n = scores->samples->len;
+  g_autofree guint64 *truths = g_new (guint64, n);
 
-  figures->roc_auc = figures->average_precision = 0;
-  for (guint32 k = 0; k < scores->n_outputs; k++)
-    {
-      double roc_auc, average_precision;
-
-      for (guint i = 0; i < n; i++)
-        ranked[i] =
-            (DynoRanked){ g_array_index (scores->outputs, float, (gsize) i * scores->n_outputs + k),
-                          samples[i].truth == k };
-      if (!dyno_areas_get (ranked, n, &roc_auc, &average_precision))
-        continue;
-      n_classes++;
-      figures->roc_auc += roc_auc;
-      figures->average_precision += average_precision;
-    }
-  figures->roc_auc = n_classes ? figures->roc_auc / n_classes : (double) NAN;
-  figures->average_precision = n_classes ? figures->average_precision / n_classes : (double) NAN;
-}
-
-void
-dyno_calibration_bins_add (DynoCalibrationBins *bins, double probability, gboolean is_right)
-{
-  int bin = (int) ceil (CLAMP (probability, 0, 1) * DYNO_CALIBRATION_BINS) - 1;
-
-  bins->off[MAX (bin, 0)] += probability - is_right;
-  bins->n++;
-}
-
-double
-dyno_calibration_bins_get_error (const DynoCalibrationBins *bins)
-{
-  double sum = 0;
-
-  for (guint i = 0; i < DYNO_CALIBRATION_BINS; i++)
-    sum += fabs (bins->off[i]);
-  return bins->n > 0 ? sum / (double) bins->n : (double) NAN;
+  for (guint i = 0; i < n; i++)
+    truths[i] = g_array_index (scores->samples, DynoScored, i).truth;
+  dyno_shares_get_areas ((const float *) (gpointer) scores->outputs->data, truths, n,
+                         scores->n_outputs, &figures->roc_auc, &figures->average_precision);
 }
 
 static double

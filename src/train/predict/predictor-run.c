@@ -2,6 +2,7 @@
 /* Prediction of the samples of a data set.  Invariant: a batch is reported when it has finished,
  * before its slot is submitted again. */
 #include "predictor-private.h"
+#include "shares.h"
 #include <math.h>
 #include <string.h>
 
@@ -25,19 +26,6 @@ add_logs (double a, double b)
   return MAX (a, b) + log1p (exp (-fabs (a - b)));
 }
 
-/* The logarithm of the sum of the exponentials of n logits. */
-static double
-sum_logits (const float *logits, guint32 n)
-{
-  double most = -INFINITY, sum = 0;
-
-  for (guint32 i = 0; i < n; i++)
-    most = MAX (most, (double) logits[i]);
-  for (guint32 i = 0; i < n; i++)
-    sum += exp ((double) logits[i] - most);
-  return most + log (sum);
-}
-
 /* The logarithm of a label's probability, which is that of its absence for the negative logit. */
 static double
 log_probability (double logit)
@@ -50,7 +38,8 @@ static void
 join_mirrored (DynoPredictor *p)
 {
   guint32 n = p->info->n_outputs;
-  double sum = sum_logits (p->logits, n), sum_before = sum_logits (p->logits_before, n);
+  double sum = dyno_shares_sum_logits (p->logits, n),
+         sum_before = dyno_shares_sum_logits (p->logits_before, n);
 
   for (guint32 i = 0; i < n; i++)
     {
@@ -71,11 +60,11 @@ static void
 fill_shares (DynoPredictor *p)
 {
   guint32 n = p->info->n_outputs;
-  double sum = p->info->is_labels ? 0 : sum_logits (p->logits, n);
 
-  for (guint32 i = 0; i < n && !p->info->is_values; i++)
-    p->shares[i] = (float) (p->info->is_labels ? 1 / (1 + exp (-(double) p->logits[i]))
-                                               : exp ((double) p->logits[i] - sum));
+  if (!p->info->is_labels && !p->info->is_values)
+    dyno_shares_fill (p->shares, p->logits, n);
+  for (guint32 i = 0; i < n && p->info->is_labels; i++)
+    p->shares[i] = (float) (1 / (1 + exp (-(double) p->logits[i])));
 }
 
 static void
