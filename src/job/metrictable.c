@@ -73,7 +73,7 @@ name_targets (DynoMetricTable *table, const DynoDatasetInfo *info)
 gboolean
 dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics)
 {
-  for (guint i = 0; metrics && i < DYNO_N_VALIDATION_METRICS; i++)
+  for (guint i = 0; metrics && metrics[i].name; i++)
     if (metrics[i].selects_best || g_strcmp0 (metrics[i].name, best_metric) == 0)
       return TRUE;
   return FALSE;
@@ -86,7 +86,7 @@ append_of_validation (DynoMetricTable *table, DynoGraph *graph, const char *best
   const DynoMetricInfo *metrics = dyno_network_get_validation_metrics (graph);
   gboolean asked = dyno_metric_asks_predictions (best_metric, metrics);
 
-  for (guint i = 0; asked && i < DYNO_N_VALIDATION_METRICS; i++)
+  for (guint i = 0; asked && metrics[i].name; i++)
     {
       DynoMetricInfo *metric = &table->infos[table->n++];
 
@@ -152,7 +152,7 @@ dyno_metric_table_list_names (const DynoMetricTable *table, DynoGraph *graph)
 
   for (guint i = 0; i < n; i++)
     g_string_append_printf (names, ", %s", table->infos[i].name);
-  for (guint i = 0; metrics && i < DYNO_N_VALIDATION_METRICS; i++)
+  for (guint i = 0; metrics && metrics[i].name; i++)
     g_string_append_printf (names, ", %s", metrics[i].name);
   return g_string_free (names, FALSE);
 }

@@ -136,7 +136,7 @@ test_csv_of_validation (void)
   DynoMetricTable found;
   guint n = 0;
 
-  memcpy (&all.infos[1], dyno_class_validation_metrics, sizeof dyno_class_validation_metrics);
+  memcpy (&all.infos[1], dyno_class_validation_metrics, 2 * sizeof all.infos[0]);
   dyno_metrics_set_table (metrics, &all);
   dyno_metrics_add_step (metrics, &step);
   dyno_metrics_add_epoch (metrics, &epoch);

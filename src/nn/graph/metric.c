@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+const DynoMetricInfo dyno_class_validation_metrics[] = {
   { .name = "balanced_accuracy",
     .title = N_ ("Balanced accuracy"),
     .unit = "",
@@ -21,9 +21,10 @@ const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS] = 
     .higher_is_better = TRUE,
     .of_validation = TRUE,
     .format = DYNO_METRIC_FRACTION },
+  { 0 },
 };
 
-const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+const DynoMetricInfo dyno_value_validation_metrics[] = {
   { .name = "rms_error",
     .title = N_ ("RMS error"),
     .unit = "",
@@ -38,9 +39,10 @@ const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS] = 
     .higher_is_better = TRUE,
     .of_validation = TRUE,
     .format = DYNO_METRIC_NUMBER },
+  { 0 },
 };
 
-const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+const DynoMetricInfo dyno_pixel_validation_metrics[] = {
   { .name = "mean_iou",
     .title = N_ ("Mean IoU"),
     .unit = "",
@@ -56,9 +58,10 @@ const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS] = 
     .higher_is_better = TRUE,
     .of_validation = TRUE,
     .format = DYNO_METRIC_FRACTION },
+  { 0 },
 };
 
-const DynoMetricInfo dyno_label_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+const DynoMetricInfo dyno_label_validation_metrics[] = {
   { .name = "mean_average_precision",
     .title = N_ ("Mean average precision"),
     .unit = "",
@@ -74,6 +77,7 @@ const DynoMetricInfo dyno_label_validation_metrics[DYNO_N_VALIDATION_METRICS] = 
     .higher_is_better = TRUE,
     .of_validation = TRUE,
     .format = DYNO_METRIC_FRACTION },
+  { 0 },
 };
 
 guint
@@ -116,16 +120,26 @@ find_among (const char *name, const DynoMetricInfo *metrics, guint n, DynoMetric
   return FALSE;
 }
 
+static gboolean
+find_of_validation (const char *name, const DynoMetricInfo *metrics, DynoMetricInfo *metric)
+{
+  guint n = 0;
+
+  while (metrics[n].name)
+    n++;
+  return find_among (name, metrics, n, metric);
+}
+
 gboolean
 dyno_metric_find (const char *name, DynoMetricInfo *metric)
 {
   if (find_among (name, dyno_cross_entropy_metrics, DYNO_N_CROSS_ENTROPY_METRICS, metric)
-      || find_among (name, dyno_class_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
-      || find_among (name, dyno_value_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
+      || find_of_validation (name, dyno_class_validation_metrics, metric)
+      || find_of_validation (name, dyno_value_validation_metrics, metric)
       || find_among (name, dyno_label_metrics, DYNO_N_LABEL_METRICS, metric)
-      || find_among (name, dyno_label_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
+      || find_of_validation (name, dyno_label_validation_metrics, metric)
       || find_among (name, dyno_pixel_metrics, DYNO_N_PIXEL_METRICS, metric)
-      || find_among (name, dyno_pixel_validation_metrics, DYNO_N_VALIDATION_METRICS, metric))
+      || find_of_validation (name, dyno_pixel_validation_metrics, metric))
     return TRUE;
   *metric = dyno_mse_metric;
   if (g_str_equal (metric->name, name) || find_part (name, metric))

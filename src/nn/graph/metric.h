@@ -48,15 +48,15 @@ extern const DynoMetricInfo dyno_mse_metric; /* and one metric for each output, 
 /* The metrics that a validation computes from its predictions: balanced accuracy and macro F1, the
  * RMS error of all values and the mean of their R2, the means over the classes of the pixels' IoU
  * and Dice, or of labels the mean over the classes of the average precision, and F1 over the labels
- * of all classes. */
-#define DYNO_N_VALIDATION_METRICS 2
-extern const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS];
-extern const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS];
-extern const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS];
-extern const DynoMetricInfo dyno_label_validation_metrics[DYNO_N_VALIDATION_METRICS];
+ * of all classes.  A row without a name ends each table. */
+extern const DynoMetricInfo dyno_class_validation_metrics[];
+extern const DynoMetricInfo dyno_value_validation_metrics[];
+extern const DynoMetricInfo dyno_pixel_validation_metrics[];
+extern const DynoMetricInfo dyno_label_validation_metrics[];
+#define DYNO_MOST_VALIDATION_METRICS 2
 
 /* Most metrics of one run. */
-#define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_N_VALIDATION_METRICS)
+#define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_MOST_VALIDATION_METRICS)
 
 /* The table whose metrics a validation can compute for the graph; NULL: none, since the samples
  * have no labels, or several rows of outputs each. */
