@@ -4,6 +4,7 @@
 #include "gpu-error.h"
 #include "labelsums.h"
 #include "metric.h"
+#include <string.h>
 
 struct _DynoFigures {
   DynoReadback *readback;
@@ -113,63 +114,68 @@ dyno_figures_add (DynoFigures *figures, guint slot, guint32 n_samples)
     }
 }
 
-/* Replaces the samples of this rank by those of all ranks, in the order of the ranks: each adds its
+/* Replaces the values of this rank by those of all ranks, in the order of the ranks: each adds its
  * own to zeros, at a place of its own. */
 static gboolean
-gather_labels (DynoLabelSums *labels, DynoComm *comm, GError **error)
+gather (GArray *values, DynoCommType type, DynoComm *comm, GError **error)
 {
   guint n_ranks = dyno_comm_get_size (comm), rank = dyno_comm_get_rank (comm);
-  g_autofree guint64 *samples = g_new0 (guint64, n_ranks);
-  g_autofree double *all = NULL;
-  g_autofree float *logits = g_new (float, labels->n), *truth = g_new (float, labels->n);
-  guint64 n_all = 0, before = 0, n = labels->n;
+  g_autofree guint64 *n = g_new0 (guint64, n_ranks);
+  gsize size_bytes = dyno_comm_type_size (type);
+  g_autofree char *all = NULL;
+  guint64 n_all = 0, before = 0;
 
-  samples[rank] = labels->n_samples;
-  if (!dyno_comm_sum (comm, samples, n_ranks, DYNO_COMM_UINT64, error))
+  n[rank] = values->len;
+  if (!dyno_comm_sum (comm, n, n_ranks, DYNO_COMM_UINT64, error))
     return FALSE;
   for (guint i = 0; i < n_ranks; i++)
     {
-      before += i < rank ? samples[i] : 0;
-      n_all += samples[i];
+      before += i < rank ? n[i] : 0;
+      n_all += n[i];
     }
-  all = g_try_new0 (double, 2 * n_all * n + 1);
+  all = n_all <= G_MAXUINT32 / size_bytes ? g_try_malloc0 (n_all * size_bytes + 1) : NULL;
   if (!all)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
-                   "No memory for the labels of the validation; validate on fewer samples "
+                   "No memory for the predictions of the validation; validate on fewer samples "
                    "(data.val_split)");
       return FALSE;
     }
-  for (guint64 i = 0; i < labels->n_samples * n; i++)
-    {
-      all[2 * (before * n + i)] = (double) g_array_index (labels->logits, float, i);
-      all[2 * (before * n + i) + 1] = (double) g_array_index (labels->truth, float, i);
-    }
-  if (!dyno_comm_sum (comm, all, 2 * n_all * n, DYNO_COMM_FLOAT64, error))
+  if (values->len > 0)
+    memcpy (all + before * size_bytes, values->data, values->len * size_bytes);
+  if (!dyno_comm_sum (comm, all, n_all, type, error))
     return FALSE;
-  dyno_label_sums_reset (labels);
-  for (guint64 i = 0; i < n_all; i++)
-    {
-      for (guint64 k = 0; k < n; k++)
-        {
-          logits[k] = (float) all[2 * (i * n + k)];
-          truth[k] = (float) all[2 * (i * n + k) + 1];
-        }
-      dyno_label_sums_add (labels, logits, truth, NULL, NULL);
-    }
+  g_array_set_size (values, 0);
+  g_array_append_vals (values, all, (guint) n_all);
   return TRUE;
+}
+
+static gboolean
+sum_counts (DynoClassCounts *counts, DynoComm *comm, GError **error)
+{
+  return dyno_comm_sum (comm, counts->there, 3 * (gsize) counts->n, DYNO_COMM_UINT64, error);
+}
+
+static gboolean
+sum_labels (DynoLabelSums *labels, DynoComm *comm, GError **error)
+{
+  return sum_counts (&labels->counts, comm, error)
+         && dyno_comm_sum (comm, &labels->n_samples, 1, DYNO_COMM_UINT64, error)
+         && dyno_comm_sum (comm, &labels->n_exact, 1, DYNO_COMM_UINT64, error)
+         && dyno_comm_sum (comm, &labels->shares, 1, DYNO_COMM_FLOAT64, error)
+         && gather (labels->logits, DYNO_COMM_FLOAT32, comm, error)
+         && gather (labels->truth, DYNO_COMM_FLOAT32, comm, error);
 }
 
 gboolean
 dyno_figures_sum (DynoFigures *figures, DynoComm *comm, GError **error)
 {
-  DynoClassCounts *counts = &figures->counts;
   DynoValueSums *sums = &figures->sums;
 
   if (figures->is_labels)
-    return gather_labels (&figures->labels, comm, error);
+    return sum_labels (&figures->labels, comm, error);
   if (!figures->is_values)
-    return dyno_comm_sum (comm, counts->there, 3 * (gsize) counts->n, DYNO_COMM_UINT64, error);
+    return sum_counts (&figures->counts, comm, error);
   return dyno_comm_sum (comm, &sums->n_samples, 1, DYNO_COMM_UINT64, error)
          && dyno_comm_sum (comm, sums->absolute, 4 * (gsize) sums->n, DYNO_COMM_FLOAT64, error);
 }
