@@ -79,26 +79,34 @@ dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *met
   return FALSE;
 }
 
-/* All metrics are added where one is needed: the others cost nothing more. */
-static void
-append_of_validation (DynoMetricTable *table, DynoGraph *graph, const char *best_metric)
+gboolean
+dyno_metric_is_measured (const DynoMetricInfo *metric, const char *best_metric)
 {
-  const DynoMetricInfo *metrics = dyno_network_get_validation_metrics (graph);
-  gboolean asked = dyno_metric_asks_predictions (best_metric, metrics);
-
-  for (guint i = 0; asked && metrics[i].name; i++)
-    {
-      DynoMetricInfo *metric = &table->infos[table->n++];
-
-      *metric = metrics[i];
-      if (metric->of_targets)
-        metric->unit = table->infos[0].unit;
-    }
+  return !metric->costly || g_strcmp0 (metric->name, best_metric) == 0;
 }
 
-void
-dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
-                        const char *best_metric)
+/* All metrics but the costly ones are added where one is needed: they cost nothing more. */
+static void
+append_of_validation (DynoMetricTable *table, DynoGraph *graph, const char *best_metric,
+                      gboolean all)
+{
+  const DynoMetricInfo *metrics = dyno_network_get_validation_metrics (graph);
+  gboolean asked = all || dyno_metric_asks_predictions (best_metric, metrics);
+
+  for (; asked && metrics && metrics->name; metrics++)
+    if (all || dyno_metric_is_measured (metrics, best_metric))
+      {
+        DynoMetricInfo *metric = &table->infos[table->n++];
+
+        *metric = *metrics;
+        if (metric->of_targets)
+          metric->unit = table->infos[0].unit;
+      }
+}
+
+static void
+fill (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
+      const char *best_metric, gboolean all)
 {
   const DynoMetricInfo *metrics;
 
@@ -106,9 +114,22 @@ dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoData
   table->n = dyno_network_get_metrics (graph, &metrics);
   if (table->n > 0)
     memcpy (table->infos, metrics, table->n * sizeof *metrics);
-  append_of_validation (table, graph, best_metric);
+  append_of_validation (table, graph, best_metric, all);
   if (info->target_names)
     name_targets (table, info);
+}
+
+void
+dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
+                        const char *best_metric)
+{
+  fill (table, graph, info, best_metric, FALSE);
+}
+
+void
+dyno_metric_table_init_all (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info)
+{
+  fill (table, graph, info, NULL, TRUE);
 }
 
 int

@@ -20,10 +20,17 @@ typedef struct {
 void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
                              const char *best_metric);
 
+/* The same with all metrics that a run can measure, whatever best_metric is. */
+void dyno_metric_table_init_all (DynoMetricTable *table, DynoGraph *graph,
+                                 const DynoDatasetInfo *info);
+
 /* TRUE: a validation has to compute metrics from predictions: best_metric (may be NULL) is one of
  * metrics, those of dyno_network_get_validation_metrics (may be NULL), or one of metrics selects
- * the best epoch.  All of metrics are then measured. */
+ * the best epoch.  All of metrics that are not costly are then measured. */
 gboolean dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics);
+
+/* TRUE: where metrics are computed from predictions, this one of them is. */
+gboolean dyno_metric_is_measured (const DynoMetricInfo *metric, const char *best_metric);
 
 /* The index of the first metric of the validation; n: the table has none. */
 guint dyno_metric_table_find_validation (const DynoMetricTable *table);

@@ -145,8 +145,9 @@ static const DynoSettingInfo table[] = {
   { TEXT (best_metric, "best_metric"), GROUP (ADVANCED), RATE (NONE), .same_on_resume = TRUE,
     .zero = N_ ("Automatic"), .title = N_ ("Best by"),
     .help = N_ ("Metric of the validation that decides the best epoch and the early stop, such as "
-                "loss, accuracy, top5 or mean_abs_error; balanced_accuracy and f1_macro of "
-                "classes, rms_error and r2 of values are measured only where one is named.") },
+                "loss, accuracy, top5 or mean_abs_error; balanced_accuracy, f1_macro, "
+                "precision_macro, roc_auc and calibration_error of classes, rms_error and r2 of "
+                "values are measured only where one is named.") },
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },

@@ -425,7 +425,8 @@ build_figures (DynoEngine *engine, GError **error)
   engine->readback = dyno_readback_new (engine->device, build, error);
   if (!engine->readback)
     return FALSE;
-  engine->figures = dyno_figures_new (graph, dyno_engine_get_graph (engine), engine->readback);
+  engine->figures =
+      dyno_figures_new (graph, best_metric, dyno_engine_get_graph (engine), engine->readback);
   if (engine->validation.pipe)
     dyno_pipe_set_readback (engine->validation.pipe, engine->readback);
   return TRUE;

@@ -3,24 +3,42 @@
 #include "figures.h"
 #include "gpu-error.h"
 #include "labelsums.h"
-#include "metric.h"
+#include "metrictable.h"
+#include "shares.h"
 #include <string.h>
 
 struct _DynoFigures {
   DynoReadback *readback;
   DynoGraph *trained;
   guint n_of_loss; /* number of metrics before the figures */
+  const DynoMetricInfo *metrics;
+  gboolean measured[DYNO_MOST_VALIDATION_METRICS]; /* of metrics */
   guint32 n_outputs;
   gboolean is_values, is_labels;
   guint64 n_pixels; /* pixels of a sample, each with a class; 0: a sample has one answer */
   DynoClassCounts counts;
+  DynoShareSums shares; /* n is 0: none of its figures is measured */
   DynoValueSums sums;
   DynoLabelSums labels;
   float *outputs; /* values of one sample */
 };
 
+static void
+init_classes (DynoFigures *figures)
+{
+  guint32 n = figures->n_outputs;
+
+  dyno_class_counts_init (&figures->counts, n);
+  if (figures->n_pixels > 0)
+    return;
+  if (figures->measured[DYNO_CLASS_METRIC_ROC_AUC]
+      || figures->measured[DYNO_CLASS_METRIC_CALIBRATION_ERROR])
+    dyno_share_sums_init (&figures->shares, n, figures->measured[DYNO_CLASS_METRIC_ROC_AUC]);
+}
+
 DynoFigures *
-dyno_figures_new (DynoGraph *graph, DynoGraph *trained, DynoReadback *readback)
+dyno_figures_new (DynoGraph *graph, const char *best_metric, DynoGraph *trained,
+                  DynoReadback *readback)
 {
   DynoFigures *figures = g_new0 (DynoFigures, 1);
   const DynoTensor *logits = dyno_network_get_logits (graph);
@@ -29,6 +47,9 @@ dyno_figures_new (DynoGraph *graph, DynoGraph *trained, DynoReadback *readback)
   figures->readback = readback;
   figures->trained = trained;
   figures->n_of_loss = dyno_network_get_metrics (graph, &unused);
+  figures->metrics = metrics;
+  for (guint i = 0; metrics[i].name; i++)
+    figures->measured[i] = dyno_metric_is_measured (&metrics[i], best_metric);
   figures->n_outputs = logits->c;
   figures->is_values = metrics == dyno_value_validation_metrics;
   figures->is_labels = metrics == dyno_label_validation_metrics;
@@ -40,7 +61,7 @@ dyno_figures_new (DynoGraph *graph, DynoGraph *trained, DynoReadback *readback)
   else if (figures->is_labels)
     dyno_label_sums_init (&figures->labels, figures->n_outputs);
   else
-    dyno_class_counts_init (&figures->counts, figures->n_outputs);
+    init_classes (figures);
   return figures;
 }
 
@@ -50,6 +71,7 @@ dyno_figures_free (DynoFigures *figures)
   if (!figures)
     return;
   dyno_class_counts_clear (&figures->counts);
+  dyno_share_sums_clear (&figures->shares);
   dyno_value_sums_clear (&figures->sums);
   dyno_label_sums_clear (&figures->labels);
   g_free (figures->outputs);
@@ -64,18 +86,23 @@ dyno_figures_reset (DynoFigures *figures)
   else if (figures->is_labels)
     dyno_label_sums_reset (&figures->labels);
   else
-    dyno_class_counts_reset (&figures->counts);
+    {
+      dyno_class_counts_reset (&figures->counts);
+      dyno_share_sums_reset (&figures->shares);
+    }
 }
 
 static void
 add_class (DynoFigures *figures, guint slot, guint32 row)
 {
   gint32 truth = dyno_readback_get_class (figures->readback, slot, row);
+  guint32 predicted = dyno_class_of_logits (figures->outputs, figures->n_outputs);
 
   if (truth < 0 || (guint32) truth >= figures->n_outputs)
     return;
-  dyno_class_counts_add (&figures->counts, (guint32) truth,
-                         dyno_class_of_logits (figures->outputs, figures->n_outputs));
+  dyno_class_counts_add (&figures->counts, (guint32) truth, predicted);
+  if (figures->shares.n > 0)
+    dyno_share_sums_add (&figures->shares, figures->outputs, (guint32) truth, predicted);
 }
 
 /* The outputs are scaled by mean and deviation, which become a part of the weights when these are
@@ -167,6 +194,18 @@ sum_labels (DynoLabelSums *labels, DynoComm *comm, GError **error)
          && gather (labels->truth, DYNO_COMM_FLOAT32, comm, error);
 }
 
+static gboolean
+sum_shares (DynoShareSums *shares, DynoComm *comm, GError **error)
+{
+  DynoCalibrationBins *bins = &shares->bins;
+
+  if (shares->shares)
+    return gather (shares->shares, DYNO_COMM_FLOAT32, comm, error)
+           && gather (shares->truths, DYNO_COMM_UINT64, comm, error);
+  return dyno_comm_sum (comm, &bins->n, 1, DYNO_COMM_UINT64, error)
+         && dyno_comm_sum (comm, bins->off, DYNO_CALIBRATION_BINS, DYNO_COMM_FLOAT64, error);
+}
+
 gboolean
 dyno_figures_sum (DynoFigures *figures, DynoComm *comm, GError **error)
 {
@@ -175,7 +214,8 @@ dyno_figures_sum (DynoFigures *figures, DynoComm *comm, GError **error)
   if (figures->is_labels)
     return sum_labels (&figures->labels, comm, error);
   if (!figures->is_values)
-    return sum_counts (&figures->counts, comm, error);
+    return sum_counts (&figures->counts, comm, error)
+           && (figures->shares.n == 0 || sum_shares (&figures->shares, comm, error));
   return dyno_comm_sum (comm, &sums->n_samples, 1, DYNO_COMM_UINT64, error)
          && dyno_comm_sum (comm, sums->absolute, 4 * (gsize) sums->n, DYNO_COMM_FLOAT64, error);
 }
@@ -192,33 +232,48 @@ dyno_figures_get_scale (const DynoFigures *figures, guint64 n_samples)
   return (double) n_samples * (double) figures->n_pixels / (double) counted;
 }
 
-void
-dyno_figures_get (const DynoFigures *figures, double *metrics)
+/* The figures of classes in the order of DynoClassMetric, or of pixels. */
+static void
+get_classes (const DynoFigures *figures, double *all)
 {
-  DynoLabelFigures labels;
   DynoClassMeans means;
 
-  metrics += figures->n_of_loss;
-  if (figures->is_values)
-    {
-      metrics[0] = dyno_value_sums_get_whole_rms_error (&figures->sums);
-      metrics[1] = dyno_value_sums_get_whole_r2 (&figures->sums);
-      return;
-    }
-  if (figures->is_labels)
-    {
-      dyno_label_sums_get_figures (&figures->labels, &labels);
-      metrics[0] = labels.mean_average_precision;
-      metrics[1] = labels.f1_micro;
-      return;
-    }
   dyno_class_counts_get_means (&figures->counts, &means);
   if (figures->n_pixels > 0)
     {
-      metrics[0] = means.iou;
-      metrics[1] = means.f1;
+      all[0] = means.iou;
+      all[1] = means.f1;
       return;
     }
-  metrics[0] = means.balanced_accuracy;
-  metrics[1] = means.f1;
+  all[DYNO_CLASS_METRIC_BALANCED_ACCURACY] = means.balanced_accuracy;
+  all[DYNO_CLASS_METRIC_F1] = means.f1;
+  all[DYNO_CLASS_METRIC_PRECISION] = means.precision;
+  all[DYNO_CLASS_METRIC_ROC_AUC] = dyno_share_sums_get_roc_auc (&figures->shares);
+  all[DYNO_CLASS_METRIC_CALIBRATION_ERROR] =
+      dyno_share_sums_get_calibration_error (&figures->shares);
+}
+
+void
+dyno_figures_get (const DynoFigures *figures, double *metrics)
+{
+  double all[DYNO_MOST_VALIDATION_METRICS];
+  DynoLabelFigures labels;
+
+  if (figures->is_values)
+    {
+      all[0] = dyno_value_sums_get_whole_rms_error (&figures->sums);
+      all[1] = dyno_value_sums_get_whole_r2 (&figures->sums);
+    }
+  else if (figures->is_labels)
+    {
+      dyno_label_sums_get_figures (&figures->labels, &labels);
+      all[0] = labels.mean_average_precision;
+      all[1] = labels.f1_micro;
+    }
+  else
+    get_classes (figures, all);
+  metrics += figures->n_of_loss;
+  for (guint i = 0; figures->metrics[i].name; i++)
+    if (figures->measured[i])
+      *metrics++ = all[i];
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The metrics of a validation that no loss measures (dyno_network_get_validation_metrics): computed
- * from its predictions and their truth with truthsums.h, as in an evaluation of weights.  One
+ * from its predictions and their truth with truthsums.h, labelsums.h and
+ * shares.h, as in an evaluation of weights.  One
  * thread, that of the pipe.  Private to the train layer. */
 #pragma once
 #include "comm.h"
@@ -10,10 +11,12 @@ G_BEGIN_DECLS
 
 typedef struct _DynoFigures DynoFigures;
 
-/* graph: that of the validation, which must have such metrics.  readback: that of its pipe.
+/* graph: that of the validation, which must have such metrics.  best_metric: the setting, may be
+ * NULL; the figures are those that dyno_metric_is_measured says.  readback: that of its pipe.
  * trained: the graph whose program holds the mean and deviation of the targets, where there are
  * any; it outlives the figures. */
-DynoFigures *dyno_figures_new (DynoGraph *graph, DynoGraph *trained, DynoReadback *readback);
+DynoFigures *dyno_figures_new (DynoGraph *graph, const char *best_metric, DynoGraph *trained,
+                               DynoReadback *readback);
 void dyno_figures_free (DynoFigures *figures); /* NULL: does nothing */
 
 void dyno_figures_reset (DynoFigures *figures); /* drops all samples */

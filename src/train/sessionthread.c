@@ -9,6 +9,7 @@
 #include "intl.h"
 #include "normalisation.h"
 #include "ranks.h"
+#include "scores.h"
 #include "text.h"
 #include <inttypes.h>
 #include <math.h>
@@ -126,12 +127,19 @@ check_best_metric (DynoRun *run, GError **error)
 {
   const char *name = g_quark_to_string (run->engine->job->settings.best_metric);
   g_autofree char *names = NULL, *shown = NULL;
+  DynoEngine *engine = run->engine;
   DynoMetricTable table;
+  int best;
 
   dyno_metrics_get_table (run->session->metrics, &table);
-  if (dyno_metric_table_find_best (&table, name) != -2)
+  best = dyno_metric_table_find_best (&table, name);
+  if (best >= 0)
+    return dyno_scores_check_metric (&table.infos[best], engine->validation.n_samples,
+                                     dyno_network_get_logits (dyno_engine_get_graph (engine))->c,
+                                     error);
+  if (best != -2)
     return TRUE;
-  names = dyno_metric_table_list_names (&table, dyno_engine_get_graph (run->engine));
+  names = dyno_metric_table_list_names (&table, dyno_engine_get_graph (engine));
   shown = dyno_text_visible (name);
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
                _ ("best_metric cannot be “%s”: what this run measures is %s"), shown, names);

@@ -89,13 +89,26 @@ class Train(Case):
         found, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--part', 'validation', '--json')
         self.assertAlmostEqual(found['balanced_accuracy'], best['val_balanced_accuracy'], places=6)
         self.assertAlmostEqual(found['f1_macro'], best['val_f1_macro'], places=6)
+        self.check_metric_of_probabilities('roc_auc', max)
+        self.check_metric_of_probabilities('calibration_error', min)
         for metric, shown, other in (('f1_macro', 'macro f1', 'balanced'), ('log_loss', 'log loss', 'macro')):
             text = self.run_it('train', '--data', TINY, *SMALL, '--epochs', '1', '--set', f'best_metric={metric}').stdout.decode()
             line, = [line for line in text.splitlines() if line.startswith('epoch 1/1')]
             self.assertIn(shown, line)
             self.assertNotIn(other, text)
         told = self.run_it('train', '--data', TINY, *SMALL, '--set', 'best_metric=f1', expect=2).stderr.decode()
-        self.assertIn('best_metric cannot be “f1”: what this run measures is loss, accuracy, log_loss, balanced_accuracy, f1_macro', told)
+        self.assertIn('best_metric cannot be “f1”: what this run measures is loss, accuracy, log_loss, balanced_accuracy, f1_macro, precision_macro, '
+                      'roc_auc, calibration_error', told)
+
+    def check_metric_of_probabilities(self, metric, better):
+        lines = self.train('--epochs', '3', '--out', self.path(metric), '--set', f'best_metric={metric}', '--set', 'data.val_split=0.5')
+        epochs, (done,) = self.events(lines, 'epoch'), self.events(lines, 'done')
+        best = better(epoch['val_' + metric] for epoch in epochs)
+        self.assertEqual(done['best_val_' + metric], best)
+        self.assertEqual({'val_roc_auc', 'val_calibration_error'} & set(epochs[0]), {'val_' + metric})
+        found, = self.lines('evaluate', '--run', metric, '--data', TINY, '--part', 'validation', '--json')
+        self.assertAlmostEqual(found[metric], best, places=6)
+        self.assertAlmostEqual(found['precision_macro'], epochs[done['best_epoch'] - 1]['val_precision_macro'], places=6)
 
     def test_steps_end_the_run(self):
         lines = self.train('--steps', '3', '--epochs', '50')

@@ -156,10 +156,11 @@ class Search(Test):
 
     def test_metrics_that_are_measured_on_request(self):
         """The run's own file has values of this metric only because the search requests it."""
-        lines = self.search('--trials', '1', '--out', 'out', metric='f1_macro')
-        values = [float(r['val_f1_macro']) for r in self.rows('out/trials/000/metrics.csv') if r['val_f1_macro']]
-        self.assertEqual(len(values), 3)
-        self.assertAlmostEqual(self.events(lines, 'trial')[-1]['value'], max(values), 6)
+        for metric, better in ('f1_macro', max), ('roc_auc', max), ('calibration_error', min):
+            lines = self.search('--trials', '1', '--out', metric, metric=metric)
+            values = [float(r['val_' + metric]) for r in self.rows(f'{metric}/trials/000/metrics.csv') if r['val_' + metric]]
+            self.assertEqual(len(values), 3)
+            self.assertAlmostEqual(self.events(lines, 'trial')[-1]['value'], better(values), 6)
 
 
 class Resume(Test):
@@ -231,7 +232,7 @@ class Refused(Test):
         self.refuse('--trials', '3', expect=2, says='add --for accuracy')
         self.refuse(*accuracy, '--trials', '0', expect=2, says='--trials is 1 to')
         self.refuse(*accuracy, '--seeds', '11', expect=2, says='--seeds 1 to 10')
-        self.refuse('--for', 'mean_abs_error', expect=2, says='log_loss, balanced_accuracy, f1_macro')
+        self.refuse('--for', 'mean_abs_error', expect=2, says='log_loss, balanced_accuracy, f1_macro, precision_macro, roc_auc, calibration_error')
         self.refuse(*accuracy, '--set', 'data.val_split=0', expect=3, says='data.val_split above 0')
 
 

@@ -5,6 +5,7 @@
 #include "classfigures.h"
 #include "measure.h"
 #include "metrics.h"
+#include "shares.h"
 #include "train-test.h"
 #include <math.h>
 #include <string.h>
@@ -67,15 +68,48 @@ test_classes_equal_the_evaluation (void)
   scores = measure_last (folder, SHAPES);
   dyno_class_figures_get (scores, &figures);
   g_assert_cmpuint (scores->n_samples % 16, !=, 0);
-  g_assert_cmpuint (run.metrics.n, ==, 5);
+  g_assert_cmpuint (run.metrics.n, ==, 6);
   g_assert_cmpstr (run.metrics.infos[3].name, ==, "balanced_accuracy");
   g_assert_cmpstr (run.metrics.infos[4].name, ==, "f1_macro");
+  g_assert_cmpstr (run.metrics.infos[5].name, ==, "precision_macro");
   assert_near (run.epoch.val_metrics[0], (double) scores->n_correct / (double) scores->n_samples);
   assert_near (run.epoch.val_metrics[3], figures.means.balanced_accuracy);
   assert_near (run.epoch.val_metrics[4], figures.means.f1);
+  assert_near (run.epoch.val_metrics[5], figures.means.precision);
+  g_assert_cmpfloat (run.epoch.val_metrics[5], !=, run.epoch.val_metrics[4]);
   g_assert_cmpfloat (run.epoch.val_metrics[3], !=, run.epoch.val_metrics[0]);
   g_assert_true (isnan (run.epoch.train_metrics[3]) && isnan (run.epoch.train_metrics[4]));
   test_remove_tree (folder);
+}
+
+/* Figures of probabilities are measured one at a time, where they are asked for, and do not add up
+ * over the epochs. */
+static void
+test_probabilities_equal_the_evaluation (void)
+{
+  static const char *const names[] = { "roc_auc", "calibration_error" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *folder = test_folder ();
+      g_autoptr (DynoJob) job = job_in (folder, SHAPES, names[i]);
+      g_autoptr (DynoScores) scores = NULL;
+      g_auto (TestRun) run = { 0 };
+      DynoClassFigures figures;
+
+      test_job_set (job, "epochs=3", NULL);
+      test_run_good (&run, job);
+      scores = measure_last (folder, SHAPES);
+      dyno_class_figures_get (scores, &figures);
+      g_assert_cmpuint (run.metrics.n, ==, 7);
+      g_assert_cmpstr (run.metrics.infos[5].name, ==, "precision_macro");
+      g_assert_cmpstr (run.metrics.infos[6].name, ==, names[i]);
+      g_assert_true (run.metrics.infos[6].higher_is_better == (i == 0));
+      assert_near (run.epoch.val_metrics[5], figures.means.precision);
+      assert_near (run.epoch.val_metrics[6], i ? figures.calibration_error : figures.roc_auc);
+      g_assert_true (isnan (run.epoch.train_metrics[6]));
+      test_remove_tree (folder);
+    }
 }
 
 /* Values, which the network learns in standardised form. */
@@ -140,6 +174,8 @@ test_selects_the_best (void)
   static const struct {
     const char *data, *metric, *other;
   } cases[] = { { SHAPES, "f1_macro", "balanced_accuracy" },
+                { SHAPES, "roc_auc", "precision_macro" },
+                { SHAPES, "calibration_error", "f1_macro" },
                 { POSES, "rms_error", "r2" },
                 { POSES, "r2", "rms_error" } };
 
@@ -207,6 +243,72 @@ test_unbalanced_classes (void)
   g_assert_cmpfloat_with_epsilon (positions[1].best_val_metric, (7.0 / 9 + 1) / 2, 1e-12);
 }
 
+/* The logits of the second class for ten samples, of which the last five are of that class.  The
+ * first epoch has fewer wrong predictions; the second one ranks all samples right, with a limit
+ * that is too high; the third one is as often right as it is sure. */
+static const float ranked[3][10] = { { -4, -4, -4, -4, 9, 4, 4, 4, 4, 4 },
+                                     { -9, -9, -9, -8, -7, -2, -1, -1, 5, 5 },
+                                     { -1, -1, -1, 1, 1, 1, 1, 1, -1, 1 } };
+
+static void
+measure_ranked (guint epoch, double *accuracy, double *roc_auc, double *calibration_error)
+{
+  DynoShareSums areas, calibration;
+
+  dyno_share_sums_init (&areas, 2, TRUE);
+  dyno_share_sums_init (&calibration, 2, FALSE);
+  *accuracy = 0;
+  for (guint i = 0; i < 10; i++)
+    {
+      float logits[] = { 0, ranked[epoch][i] };
+      guint32 predicted = dyno_class_of_logits (logits, 2);
+
+      *accuracy += (predicted == (i >= 5)) / 10.0;
+      dyno_share_sums_add (&areas, logits, i >= 5, predicted);
+      dyno_share_sums_add (&calibration, logits, i >= 5, predicted);
+    }
+  *roc_auc = dyno_share_sums_get_roc_auc (&areas);
+  *calibration_error = dyno_share_sums_get_calibration_error (&calibration);
+  g_assert_true (isnan (dyno_share_sums_get_roc_auc (&calibration)));
+  g_assert_true (isnan (dyno_share_sums_get_calibration_error (&areas)));
+  dyno_share_sums_clear (&areas);
+  dyno_share_sums_clear (&calibration);
+}
+
+/* Each metric has another best epoch.  The best calibration error is the smallest one, also for the
+ * early stop. */
+static void
+test_best_by_probabilities (void)
+{
+  static const char *const names[] = { "accuracy", "roc_auc", "calibration_error" };
+  DynoPosition positions[3];
+  double values[3][3];
+
+  for (guint epoch = 0; epoch < 3; epoch++)
+    measure_ranked (epoch, &values[0][epoch], &values[1][epoch], &values[2][epoch]);
+  for (guint k = 0; k < 3; k++)
+    {
+      DynoMetricInfo metric;
+
+      g_assert_true (dyno_metric_find (names[k], &metric));
+      positions[k] = (DynoPosition){ .best_val_metric = (double) NAN,
+                                     .best_val_loss = (double) NAN,
+                                     .early_best = (double) NAN };
+      for (guint epoch = 0; epoch < 3; epoch++)
+        {
+          DynoValidated validated = { epoch + 1, 1, &metric, values[k][epoch] };
+
+          dyno_position_take_validation (&positions[k], &validated);
+          dyno_position_take_gain (&positions[k], &validated, 1e-6);
+        }
+      g_assert_cmpuint (positions[k].best_epoch, ==, k + 1);
+      g_assert_cmpuint (positions[k].early_epoch, ==, k + 1);
+      g_assert_cmpfloat (positions[k].best_val_metric, ==, values[k][k]);
+    }
+  g_assert_cmpfloat (values[1][1], ==, 1);
+  g_assert_cmpfloat_with_epsilon (values[2][2], 1 / (1 + exp (-1)) - 0.7, 1e-7);
+}
+
 static void
 stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
@@ -217,13 +319,13 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 /* A run that is stopped during an epoch and resumed with other workers has bit-identical
  * validations and best weights. */
 static void
-test_resumes_to_the_bit (void)
+resume_to_the_bit (const char *metric)
 {
   g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
   g_autofree char *whole_best = g_build_filename (whole_dir, "weights.safetensors", NULL),
                   *part_best = g_build_filename (part_dir, "weights.safetensors", NULL);
-  g_autoptr (DynoJob) whole = job_in (whole_dir, SHAPES, "f1_macro"),
-                      part = job_in (part_dir, SHAPES, "f1_macro");
+  g_autoptr (DynoJob) whole = job_in (whole_dir, SHAPES, metric),
+                      part = job_in (part_dir, SHAPES, metric);
   g_auto (TestRun) all = { 0 }, first = { 0 }, rest = { 0 };
   g_autoptr (DynoMetrics) one = NULL, other = NULL;
   DynoMetricTable table;
@@ -246,7 +348,7 @@ test_resumes_to_the_bit (void)
   one = read_log (whole_dir);
   other = read_log (part_dir);
   dyno_metrics_get_table (one, &table);
-  k = dyno_metric_table_find_best (&table, "f1_macro");
+  k = dyno_metric_table_find_best (&table, metric);
   g_assert_cmpint (k, >, 0);
   g_assert_cmpuint (dyno_metrics_get_epochs (other), ==, 4);
   for (guint64 i = 0; i < 4; i++)
@@ -259,6 +361,15 @@ test_resumes_to_the_bit (void)
     }
   test_remove_tree (whole_dir);
   test_remove_tree (part_dir);
+}
+
+static void
+test_resumes_to_the_bit (void)
+{
+  static const char *const metrics[] = { "f1_macro", "roc_auc", "calibration_error" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (metrics); i++)
+    resume_to_the_bit (metrics[i]);
 }
 
 /* Values and losses are equal in all epochs, so the first epoch stays the best, and the early stop
@@ -301,7 +412,7 @@ test_only_where_asked_for (void)
 
       test_job_set (job, "epochs=1", NULL);
       test_run_good (&run, job);
-      g_assert_cmpuint (run.metrics.n, ==, i ? 5 : 3);
+      g_assert_cmpuint (run.metrics.n, ==, i ? 6 : 3);
       g_assert_cmpuint (dyno_metric_table_find_validation (&run.metrics), ==, 3);
       g_assert_cmpint (counts_predictions (&run.plan), ==, i);
     }
@@ -316,9 +427,9 @@ test_other_names_are_refused (void)
   } cases[] = {
     { SHAPES, "r2",
       "“r2”: what this run measures is loss, accuracy, log_loss, top5, "
-      "balanced_accuracy, f1_macro" },
-    { POSES, "f1_macro",
-      "“f1_macro”: what this run measures is loss, mean_abs_error, mean_abs_error_yaw, "
+      "balanced_accuracy, f1_macro, precision_macro, roc_auc, calibration_error" },
+    { POSES, "roc_auc",
+      "“roc_auc”: what this run measures is loss, mean_abs_error, mean_abs_error_yaw, "
       "mean_abs_error_pitch, mean_abs_error_roll, rms_error, r2" },
   };
 
@@ -333,6 +444,36 @@ test_other_names_are_refused (void)
     }
 }
 
+/* More probabilities than are kept are refused before the first step; other figures of as many
+ * samples need no memory. */
+static void
+test_too_many_samples (void)
+{
+  g_autoptr (DynoJob) job = job_in (NULL, "builtin:shapes?size=16&samples=24000000", "roc_auc");
+  const DynoMetricInfo *metrics = dyno_class_validation_metrics;
+  guint64 most = DYNO_SCORES_MOST_OUTPUTS / 4;
+  g_autoptr (GError) error = NULL;
+  g_auto (TestRun) run = { 0 };
+
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  test_job_set (job, "data.val_split=0.9", NULL);
+  test_run (&run, job, stop_at, GUINT_TO_POINTER (1));
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+  g_assert_nonnull (strstr (run.error->message, "“roc_auc” needs"));
+  g_assert_cmpuint (run.losses->len, ==, 0);
+  for (guint i = 0; metrics[i].name; i++)
+    {
+      gboolean keeps = i == DYNO_CLASS_METRIC_ROC_AUC;
+
+      g_assert_true (dyno_scores_check_metric (&metrics[i], most, 4, &error));
+      g_assert_no_error (error);
+      g_assert_true (dyno_scores_check_metric (&metrics[i], most + 1, 4, &error) == !keeps);
+      g_assert_true (keeps == (error != NULL));
+      g_clear_error (&error);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -340,6 +481,10 @@ main (int argc, char **argv)
   g_test_add_func ("/train/figures/unbalanced-classes", test_unbalanced_classes);
   g_test_add_func ("/train/figures/classes-equal-the-evaluation",
                    test_classes_equal_the_evaluation);
+  g_test_add_func ("/train/figures/probabilities-equal-the-evaluation",
+                   test_probabilities_equal_the_evaluation);
+  g_test_add_func ("/train/figures/best-epoch-by-probabilities", test_best_by_probabilities);
+  g_test_add_func ("/train/figures/too-many-samples-are-refused", test_too_many_samples);
   g_test_add_func ("/train/figures/values-equal-the-evaluation", test_values_equal_the_evaluation);
   g_test_add_func ("/train/figures/select-the-best-epoch", test_selects_the_best);
   g_test_add_func ("/train/figures/resume-to-the-bit", test_resumes_to_the_bit);

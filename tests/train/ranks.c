@@ -141,6 +141,35 @@ test_as_one_process (void)
     }
 }
 
+/* Probabilities of classes are those of all ranks, in the second validation too: with weights that
+ * do not change, the figures are those of one process. */
+static void
+test_validates_probabilities_alike (void)
+{
+  static const char *const settings[] = { "best_metric=roc_auc", "best_metric=calibration_error" };
+
+  for (guint i = 0; i < 4; i++)
+    {
+      guint ranks = i < 2 ? 2 : 4;
+      g_autoptr (DynoJob) alone = new_alone ("mlp", ranks), job = new_job ("mlp", ranks);
+      g_auto (TestRun) expected = { 0 };
+      g_auto (Group) group = { .job = job };
+      guint last;
+
+      test_job_set (alone, "lr=0", "epochs=2", "data.val_split=0.35", settings[i % 2], NULL);
+      test_job_set (job, "lr=0", "epochs=2", "data.val_split=0.35", settings[i % 2], NULL);
+      test_run_good (&expected, alone);
+      run_group (&group, ranks);
+      assert_good (&group, ranks, DYNO_SESSION_FINISHED);
+      last = expected.metrics.n - 1;
+      g_assert_true (expected.metrics.infos[last].costly);
+      g_assert_cmpfloat (expected.epoch.val_metrics[last], >, 0);
+      for (guint rank = 0; rank < ranks; rank++)
+        g_assert_cmpfloat_with_epsilon (expected.epoch.val_metrics[last],
+                                        group.runs[rank].epoch.val_metrics[last], 1e-7);
+    }
+}
+
 /* 120 samples are 15 batches of 8: in the last step only some of the ranks have batches, or some
  * have fewer, and the others contribute nothing to it.  The samples of an epoch are those of one
  * process, and so are losses and validation. */
@@ -877,6 +906,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/ranks/losses-are-those-of-one-process-that-accumulates",
                    test_as_one_process);
+  g_test_add_func ("/train/ranks/probabilities-of-all-ranks-validate",
+                   test_validates_probabilities_alike);
   g_test_add_func ("/train/ranks/what-is-drawn-in-a-step-is-the-same", test_generated);
   g_test_add_func ("/train/ranks/batch-norm-validates-alike", test_batch_norm_validates_alike);
   g_test_add_func ("/train/ranks/normalisation-of-weights-is-rank-0s",

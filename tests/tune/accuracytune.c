@@ -372,7 +372,32 @@ test_lists_metrics (void)
       for (guint k = 0; k < i; k++)
         g_assert_cmpstr (g_array_index (metrics, DynoMetricInfo, k).name, !=, name);
     }
-  g_assert_cmpuint (metrics->len, >=, 4); /* also those of the validation */
+  /* also those of the validation, with the costly ones */
+  g_assert_cmpuint (metrics->len, ==, 8);
+  g_assert_cmpstr (g_array_index (metrics, DynoMetricInfo, 6).name, ==, "roc_auc");
+  g_assert_true (g_array_index (metrics, DynoMetricInfo, 6).costly);
+}
+
+/* A metric that keeps all probabilities is refused where there are too many of them. */
+static void
+test_refuses_too_many_samples (void)
+{
+  static const char *const names[] = { "roc_auc", "calibration_error" };
+  g_auto (World) w = { 0 };
+
+  world_init (&w, "builtin:shapes?size=16&samples=24000000");
+  w.job->settings.data_val_split = 0.9;
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      DynoMetricInfo metric;
+
+      g_assert_true (
+          dyno_accuracy_check (w.job, dyno_dataset_get_info (w.dataset), names[i], &metric, &error)
+          == (i > 0));
+      g_assert_true ((i == 0)
+                     == g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING));
+    }
 }
 
 int
@@ -386,5 +411,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracytune/finds-the-newest-of-the-job",
                    test_finds_the_newest_of_the_job);
   g_test_add_func ("/tune/accuracytune/lists-metrics", test_lists_metrics);
+  g_test_add_func ("/tune/accuracytune/refuses-too-many-samples", test_refuses_too_many_samples);
   return g_test_run ();
 }

@@ -30,6 +30,8 @@ typedef struct {
   gboolean higher_is_better;
   gboolean of_targets;    /* in the unit of the targets */
   gboolean of_validation; /* no loss measures it: NaN in steps and epochs of the training */
+  /* of_validation: measured only where a setting asks for this one, not with others of its table */
+  gboolean costly;
   /* the best epoch is the epoch with the best value of this metric; FALSE for all metrics: the
    * epoch with the best loss */
   gboolean selects_best;
@@ -45,15 +47,23 @@ extern const DynoMetricInfo dyno_label_metrics[DYNO_N_LABEL_METRICS];
 extern const DynoMetricInfo dyno_pixel_metrics[DYNO_N_PIXEL_METRICS];
 extern const DynoMetricInfo dyno_mse_metric; /* and one metric for each output, <name>_<output> */
 
-/* The metrics that a validation computes from its predictions: balanced accuracy and macro F1, the
- * RMS error of all values and the mean of their R2, the means over the classes of the pixels' IoU
- * and Dice, or of labels the mean over the classes of the average precision, and F1 over the labels
- * of all classes.  A row without a name ends each table. */
+/* The metrics that a validation computes from its predictions: those of classes by
+ * DynoClassMetric; the RMS error of all values and the mean of their R2; the means over the classes
+ * of the pixels' IoU and Dice; or of labels the mean over the classes of the average precision, and
+ * F1 over the labels of all classes.  A row without a name ends each table. */
+typedef enum {
+  DYNO_CLASS_METRIC_BALANCED_ACCURACY,
+  DYNO_CLASS_METRIC_F1,
+  DYNO_CLASS_METRIC_PRECISION,
+  DYNO_CLASS_METRIC_ROC_AUC,           /* from the probabilities of all samples, which are kept */
+  DYNO_CLASS_METRIC_CALIBRATION_ERROR, /* from the probabilities of the predicted classes */
+} DynoClassMetric;
+
 extern const DynoMetricInfo dyno_class_validation_metrics[];
 extern const DynoMetricInfo dyno_value_validation_metrics[];
 extern const DynoMetricInfo dyno_pixel_validation_metrics[];
 extern const DynoMetricInfo dyno_label_validation_metrics[];
-#define DYNO_MOST_VALIDATION_METRICS 2
+#define DYNO_MOST_VALIDATION_METRICS 5
 
 /* Most metrics of one run. */
 #define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_MOST_VALIDATION_METRICS)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores, added up sample by sample. */
 #include "scores.h"
+#include "intl.h"
 #include "text.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -60,6 +62,23 @@ dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *d
       return NULL;
     }
   return g_steal_pointer (&map);
+}
+
+gboolean
+dyno_scores_check_metric (const DynoMetricInfo *metric, guint64 n_samples, guint32 n_outputs,
+                          GError **error)
+{
+  const char *keeps = dyno_class_validation_metrics[DYNO_CLASS_METRIC_ROC_AUC].name;
+
+  if (strcmp (metric->name, keeps) != 0
+      || n_samples <= DYNO_SCORES_MOST_OUTPUTS / MAX (n_outputs, 1))
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+               _ ("“%s” needs the probabilities of all classes for all samples of the validation, "
+                  "more than are kept (%u times %" PRIu64
+                  "): validate on fewer samples (data.val_split), or choose another metric"),
+               metric->name, n_outputs, n_samples);
+  return FALSE;
 }
 
 /* The logits of the thresholds; NULL: 0 for all. */

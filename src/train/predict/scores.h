@@ -5,6 +5,7 @@
  * order. */
 #pragma once
 #include "labelsums.h"
+#include "metric.h"
 #include "predictor.h"
 #include "truthsums.h"
 
@@ -29,6 +30,11 @@ typedef struct {
 
 /* The most outputs that are kept, over all samples: 256 MiB. */
 #define DYNO_SCORES_MOST_OUTPUTS (1u << 26)
+
+/* FALSE: a validation cannot measure the metric, since it keeps all outputs and there would be more
+ * of them.  Errors: SETTING. */
+gboolean dyno_scores_check_metric (const DynoMetricInfo *metric, guint64 n_samples,
+                                   guint32 n_outputs, GError **error);
 
 typedef struct {
   guint32 n_outputs;

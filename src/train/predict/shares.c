@@ -77,3 +77,67 @@ dyno_calibration_bins_get_error (const DynoCalibrationBins *bins)
     sum += fabs (bins->off[i]);
   return bins->n > 0 ? sum / (double) bins->n : (double) NAN;
 }
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+void
+dyno_share_sums_init (DynoShareSums *sums, guint32 n, gboolean keeps_all)
+{
+  *sums = (DynoShareSums){ .n = n, .one = g_new (float, n) };
+  if (!keeps_all)
+    return;
+  sums->shares = g_array_new (FALSE, FALSE, sizeof (float));
+  sums->truths = g_array_new (FALSE, FALSE, sizeof (guint64));
+}
+
+void
+dyno_share_sums_clear (DynoShareSums *sums)
+{
+  g_clear_pointer (&sums->one, g_free);
+  g_clear_pointer (&sums->shares, g_array_unref);
+  g_clear_pointer (&sums->truths, g_array_unref);
+}
+
+void
+dyno_share_sums_reset (DynoShareSums *sums)
+{
+  sums->bins = (DynoCalibrationBins){ 0 };
+  if (!sums->shares)
+    return;
+  g_array_set_size (sums->shares, 0);
+  g_array_set_size (sums->truths, 0);
+}
+
+void
+dyno_share_sums_add (DynoShareSums *sums, const float *logits, guint32 truth, guint32 predicted)
+{
+  guint64 class_id = truth;
+
+  dyno_shares_fill (sums->one, logits, sums->n);
+  if (sums->shares)
+    {
+      g_array_append_vals (sums->shares, sums->one, sums->n);
+      g_array_append_val (sums->truths, class_id);
+    }
+  else
+    dyno_calibration_bins_add (&sums->bins, (double) sums->one[predicted], predicted == truth);
+}
+
+double
+dyno_share_sums_get_roc_auc (const DynoShareSums *sums)
+{
+  double roc_auc, average_precision;
+
+  if (!sums->shares || sums->truths->len == 0)
+    return (double) NAN;
+  dyno_shares_get_areas ((const float *) (gpointer) sums->shares->data,
+                         (const guint64 *) (gpointer) sums->truths->data, sums->truths->len,
+                         sums->n, &roc_auc, &average_precision);
+  return roc_auc;
+}
+
+double
+dyno_share_sums_get_calibration_error (const DynoShareSums *sums)
+{
+  return dyno_calibration_bins_get_error (&sums->bins);
+}

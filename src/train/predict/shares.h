@@ -34,4 +34,24 @@ typedef struct {
 void dyno_calibration_bins_add (DynoCalibrationBins *bins, double probability, gboolean is_right);
 double dyno_calibration_bins_get_error (const DynoCalibrationBins *bins);
 
+/* The samples of a validation, added up in one of the two ways. */
+typedef struct {
+  guint32 n;                /* classes */
+  float *one;               /* n: probabilities of a sample */
+  GArray *shares;           /* float, (n_samples, n); NULL: calibration only */
+  GArray *truths;           /* guint64: class of each sample; NULL with shares */
+  DynoCalibrationBins bins; /* without shares */
+} DynoShareSums;
+
+/* keeps_all: for the areas; FALSE: for the calibration error. */
+void dyno_share_sums_init (DynoShareSums *sums, guint32 n, gboolean keeps_all);
+void dyno_share_sums_clear (DynoShareSums *sums); /* all zeros: does nothing */
+void dyno_share_sums_reset (DynoShareSums *sums); /* drops all samples */
+/* Adds a sample with n logits; predicted: the class with the largest one. */
+void dyno_share_sums_add (DynoShareSums *sums, const float *logits, guint32 truth,
+                          guint32 predicted);
+/* NaN where the sums are for the other figure. */
+double dyno_share_sums_get_roc_auc (const DynoShareSums *sums);
+double dyno_share_sums_get_calibration_error (const DynoShareSums *sums);
+
 G_END_DECLS

@@ -12,6 +12,7 @@
 #include "preset.h"
 #include "runrecorder.h"
 #include "sample-cache.h"
+#include "scores.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -426,16 +427,13 @@ dyno_accuracy_list_metrics (const DynoJob *job, const DynoDatasetInfo *info, GEr
 {
   GArray *metrics;
   DynoGraph *graph = build_graph (job, info, error);
-  const DynoMetricInfo *of_validation;
   DynoMetricTable table;
   int first;
 
   if (!graph)
     return NULL;
   metrics = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo));
-  of_validation = dyno_network_get_validation_metrics (graph);
-  /* The table has all metrics of the validation where one of them is selected. */
-  dyno_metric_table_init (&table, graph, info, of_validation ? of_validation[0].name : NULL);
+  dyno_metric_table_init_all (&table, graph, info);
   first = dyno_metric_table_find_selecting (&table);
   if (first >= 0)
     g_array_append_val (metrics, table.infos[first]);
@@ -484,9 +482,6 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
                    _ ("This run does not measure “%s”; there are %s"), name, names);
       return FALSE;
     }
-  if (index >= 0)
-    *metric = table.infos[index];
-  else
-    *metric = loss_metric;
-  return TRUE;
+  *metric = index >= 0 ? table.infos[index] : loss_metric;
+  return dyno_scores_check_metric (metric, counts.n_validation, info->n_classes, error);
 }
