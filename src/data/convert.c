@@ -260,13 +260,6 @@ write_member (Convert *convert, const char *extension, const void *data, gsize s
          && write_all (convert, zeros, (gsize) (dyno_align_up (size, BLOCK) - size), error);
 }
 
-static gboolean
-is_validation (DynoDataset *dataset, guint64 index)
-{
-  return dataset->info.has_split && dataset->klass->is_validation
-         && dataset->klass->is_validation (dataset, index);
-}
-
 /* A line for each name, in the format of targetnames.h; "": there are no names, or they are too
  * long for the reader of the file. */
 static char *
@@ -338,7 +331,8 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
     }
   if (dataset->info.has_split)
     g_string_append_printf (json, ", \"split\": \"%s\"",
-                            is_validation (dataset, index) ? "val" : "train");
+                            dyno_dataset_get_part (dataset, index) == DYNO_PART_TRAIN ? "train"
+                                                                                      : "val");
   if (box)
     g_string_append_printf (json, ", \"crop_xywh\": [%d, %d, %d, %d]", box->x, box->y, box->width,
                             box->height);
@@ -454,7 +448,7 @@ is_same_sample (const Convert *convert, DynoDataset *again, guint64 place, GByte
     return FALSE;
   if (!again->klass->fetch (again, place, scratch, &size, error)
       || dyno_hash_bytes (DYNO_HASH_START, scratch->data, size) != written->hash
-      || is_validation (again, place) != is_validation (dataset, written->index))
+      || dyno_dataset_get_part (again, place) != dyno_dataset_get_part (dataset, written->index))
     return FALSE;
   if (n_values > 0)
     return dyno_schema_count_values (&again->info.schema) == n_values

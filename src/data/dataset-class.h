@@ -9,6 +9,7 @@
  *   without a lock. */
 #pragma once
 #include "crop.h"
+#include "datapart.h"
 #include "dataset.h"
 #include "location.h"
 
@@ -71,8 +72,8 @@ typedef struct {
   /* An id of a sample's group, equal within the group only, where open has set has_groups; NULL:
    * samples of this class have no columns. */
   guint32 (*group) (DynoDataset *dataset, guint64 index);
-  /* for a data set with its own split; else NULL */
-  gboolean (*is_validation) (DynoDataset *dataset, guint64 index);
+  /* For a data set with its own split, else NULL: the part of a sample, never NONE. */
+  DynoPart (*part) (DynoDataset *dataset, guint64 index);
 } DynoDatasetClass;
 
 struct _DynoDataset {
@@ -84,6 +85,9 @@ struct _DynoDataset {
   gboolean has_groups;   /* open has read the column of the groups, which the params name */
   gpointer state;
 };
+
+/* The part of a sample: TRAIN where the data set has no split of its own.  Any thread. */
+DynoPart dyno_dataset_get_part (DynoDataset *dataset, guint64 index);
 
 /* All formats, in the order in which they are tried; NULL-terminated. */
 extern const DynoDatasetClass *const dyno_dataset_classes[];

@@ -255,6 +255,13 @@ short_name (const DynoLocation *location)
   return g_filename_display_basename (absolute);
 }
 
+DynoPart
+dyno_dataset_get_part (DynoDataset *dataset, guint64 index)
+{
+  return dataset->info.has_split && dataset->klass->part ? dataset->klass->part (dataset, index)
+                                                         : DYNO_PART_TRAIN;
+}
+
 DynoDataset *
 dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context, GError **error)
 {
@@ -272,9 +279,8 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
       || !dyno_dataset_check (dataset, context->params->one_class, error)
       || (!context->paths && !check_task (&dataset->info, context->params->task, error)))
     return NULL;
-  for (guint64 i = 0;
-       dataset->info.has_split && klass->is_validation && i < dataset->info.n_samples; i++)
-    dataset->info.n_validation += klass->is_validation (dataset, i);
+  for (guint64 i = 0; dataset->info.has_split && i < dataset->info.n_samples; i++)
+    dataset->info.n_validation += dyno_dataset_get_part (dataset, i) == DYNO_PART_VALIDATION;
   if (!dyno_dataset_find_groups (dataset, context, error))
     return NULL;
   dyno_dataset_read_luma (dataset, context->params->wanted);

@@ -50,7 +50,8 @@ note_groups (DynoDataset *dataset)
       return;
     }
   for (guint64 i = 0; i < info->n_samples; i++)
-    seen[dyno_groups_find (info->groups, i)] |= dataset->klass->is_validation (dataset, i) ? 2 : 1;
+    seen[dyno_groups_find (info->groups, i)] |=
+        dyno_dataset_get_part (dataset, i) == DYNO_PART_TRAIN ? 1 : 2;
   for (guint32 g = 0; g < n; g++)
     n_both += seen[g] == 3;
   if (n_both == 0)

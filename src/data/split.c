@@ -31,7 +31,8 @@ static void
 split_own (DynoDataset *dataset, GArray *train, GArray *validation)
 {
   for (guint32 i = 0; i < dataset->info.n_samples; i++)
-    g_array_append_val (dataset->klass->is_validation (dataset, i) ? validation : train, i);
+    g_array_append_val (dyno_dataset_get_part (dataset, i) == DYNO_PART_TRAIN ? train : validation,
+                        i);
 }
 
 /* The group of a sample: its class; of several labels the rarest, of equally rare ones the first,
@@ -223,7 +224,7 @@ dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division, DynoDat
       g_array_sized_new (FALSE, FALSE, sizeof (guint32), (guint) dataset->info.n_samples);
   parts->validation = g_array_new (FALSE, FALSE, sizeof (guint32));
   parts->test = g_array_new (FALSE, FALSE, sizeof (guint32));
-  if (division->n_folds == 0 && dataset->info.has_split && dataset->klass->is_validation)
+  if (division->n_folds == 0 && dataset->info.has_split && dataset->klass->part)
     {
       split_own (dataset, parts->train, parts->validation);
       return;

@@ -115,12 +115,6 @@ note_facts (Survey *s, const guint8 *bytes, gsize size)
   s->n_garbage += facts.garbage;
 }
 
-static gboolean
-is_validation (const Survey *s, guint64 index)
-{
-  return s->info->has_split && s->dataset->klass->is_validation (s->dataset, index);
-}
-
 static void
 count_pair (Pairs *pairs, guint64 first, guint64 second)
 {
@@ -159,7 +153,7 @@ compare (Survey *s, guint64 index, guint64 hash)
   if (s->classes
       && dyno_dataset_get_label (s->dataset, before) != dyno_dataset_get_label (s->dataset, index))
     count_pair (&s->mislabelled, before, index);
-  if (is_validation (s, before) != is_validation (s, index))
+  if (dyno_dataset_get_part (s->dataset, before) != dyno_dataset_get_part (s->dataset, index))
     count_pair (&s->leaked, before, index);
   else
     count_pair (&s->same, before, index);

@@ -402,17 +402,17 @@ counts_label (DynoDataset *dataset, guint64 index)
   return label;
 }
 
-static gboolean
-counts_is_validation (DynoDataset *dataset, guint64 index)
+static DynoPart
+counts_part (DynoDataset *dataset, guint64 index)
 {
-  return index >= first_validation;
+  return index >= first_validation ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
 }
 
 static const DynoDatasetClass counts_class = { .kind = "counts",
                                                .title = "Counts",
                                                .open = counts_open,
                                                .label = counts_label,
-                                               .is_validation = counts_is_validation };
+                                               .part = counts_part };
 
 static DynoDataset *
 open_counts (const guint64 *counts, guint32 n_classes, guint64 own_validation)

@@ -125,7 +125,7 @@ assert_same (DynoDataset *a, DynoDataset *b)
 static void
 forge (const char *path, gsize place, gconstpointer value, gsize size)
 {
-  static const char magic[8] = "dynoscn2";
+  static const char magic[8] = "dynoscn3";
   g_autofree char *name = g_path_get_basename (path);
   g_autoptr (GBytes) payload = NULL;
   g_autofree guint8 *bytes = NULL;

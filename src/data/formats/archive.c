@@ -215,7 +215,8 @@ note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
   for (guint i = 0; i < list->items->len; i++)
     {
       const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, i);
-      const char *name = name_of (list, i) + strlen (item->validation ? validation : train),
+      const char *name = name_of (list, i)
+                         + strlen (item->part == DYNO_PART_VALIDATION ? validation : train),
                  *inner = strchr (name, '/') + 1, *slash = strchr (inner, '/');
 
       if (slash)
@@ -249,10 +250,11 @@ take_layout (Load *load)
       const char *name = name_of (list, i), *slash;
       g_autofree char *folder = NULL;
 
-      item.validation = validation && g_str_has_prefix (name, validation);
-      if (!item.validation && !g_str_has_prefix (name, train))
+      item.part = validation && g_str_has_prefix (name, validation) ? DYNO_PART_VALIDATION
+                                                                    : DYNO_PART_TRAIN;
+      if (item.part == DYNO_PART_TRAIN && !g_str_has_prefix (name, train))
         continue;
-      name += strlen (item.validation ? validation : train);
+      name += strlen (item.part == DYNO_PART_VALIDATION ? validation : train);
       slash = strchr (name, '/');
       if (!slash)
         continue;
@@ -277,8 +279,8 @@ compare_items (gconstpointer a, gconstpointer b, gpointer data)
   const guint8 *x = (const guint8 *) dyno_image_list_get_name (list, first),
                *y = (const guint8 *) dyno_image_list_get_name (list, second);
 
-  if (first->validation != second->validation)
-    return first->validation - second->validation;
+  if (first->part != second->part)
+    return first->part - second->part;
   if (first->class_id != second->class_id)
     return first->class_id < second->class_id ? -1 : 1;
   while (*x && *x == *y)
@@ -468,5 +470,5 @@ const DynoDatasetClass dyno_dataset_class_archive = {
   .label = dyno_image_list_label,
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,
-  .is_validation = dyno_image_list_is_validation,
+  .part = dyno_image_list_part,
 };

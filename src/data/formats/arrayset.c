@@ -372,12 +372,12 @@ dyno_array_set_values (DynoDataset *dataset, guint64 index)
   return targets->values + index * targets->n_values;
 }
 
-gboolean
-dyno_array_set_is_validation (DynoDataset *dataset, guint64 index)
+DynoPart
+dyno_array_set_part (DynoDataset *dataset, guint64 index)
 {
   const Set *set = dataset->state;
 
-  return set->n_parts > 1 && index >= set->parts[1].first;
+  return set->n_parts > 1 && index >= set->parts[1].first ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
 }
 
 gboolean

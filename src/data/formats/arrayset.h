@@ -36,6 +36,6 @@ char *dyno_array_set_describe (DynoDataset *dataset, guint64 index);
 gint32 dyno_array_set_label (DynoDataset *dataset, guint64 index);
 const float *dyno_array_set_values (DynoDataset *dataset, guint64 index);
 gboolean dyno_array_set_probe (DynoDataset *dataset, guint64 index, GError **error);
-gboolean dyno_array_set_is_validation (DynoDataset *dataset, guint64 index);
+DynoPart dyno_array_set_part (DynoDataset *dataset, guint64 index);
 
 G_END_DECLS

@@ -416,11 +416,11 @@ cifar_label (DynoDataset *dataset, guint64 index)
   return cifar->labels[index];
 }
 
-static gboolean
-cifar_is_validation (DynoDataset *dataset, guint64 index)
+static DynoPart
+cifar_part (DynoDataset *dataset, guint64 index)
 {
   const Cifar *cifar = dataset->state;
-  return index >= cifar->n_train;
+  return index >= cifar->n_train ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
 }
 
 static gboolean
@@ -452,5 +452,5 @@ const DynoDatasetClass dyno_dataset_class_cifar = {
   .close = cifar_close,
   .decode = cifar_decode,
   .label = cifar_label,
-  .is_validation = cifar_is_validation,
+  .part = cifar_part,
 };

@@ -104,7 +104,7 @@ dyno_head_pose_add (DynoImageList *list, const char *name, const float *values,
                     const DynoImageBox *box, gboolean validation, guint64 *n_beyond, GError **error)
 {
   DynoListedImage item = { .container = DYNO_IMAGE_LIST_NO_CONTAINER,
-                           .validation = validation != FALSE };
+                           .part = validation ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN };
 
   for (int i = 0; i < 3; i++)
     if (!(fabs ((double) values[i]) <= DYNO_HEAD_POSE_LIMIT))

@@ -42,7 +42,7 @@ gboolean dyno_head_pose_add (DynoImageList *list, const char *name, const float 
     .box = dyno_image_list_box, .decode = dyno_image_list_decode,                      \
     .decode_crop = dyno_image_list_decode_crop, .values = dyno_image_list_values,      \
     .probe = dyno_image_list_probe, .describe = dyno_image_list_describe,              \
-    .is_validation = dyno_image_list_is_validation,                                    \
+    .part = dyno_image_list_part,                                                      \
   }
 
 /* Makes the empty list of a data set, with names and units of the three values; takes ownership of

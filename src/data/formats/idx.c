@@ -287,11 +287,11 @@ idx_label (DynoDataset *dataset, guint64 index)
   return part->labels[index];
 }
 
-static gboolean
-idx_is_validation (DynoDataset *dataset, guint64 index)
+static DynoPart
+idx_part (DynoDataset *dataset, guint64 index)
 {
   const Idx *idx = dataset->state;
-  return index >= idx->parts[0].n_samples;
+  return index >= idx->parts[0].n_samples ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
 }
 
 static gboolean
@@ -324,5 +324,5 @@ const DynoDatasetClass dyno_dataset_class_idx = {
   .close = idx_close,
   .decode = idx_decode,
   .label = idx_label,
-  .is_validation = idx_is_validation,
+  .part = idx_part,
 };

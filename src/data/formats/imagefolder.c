@@ -57,10 +57,10 @@ imagefolder_label (DynoDataset *dataset, guint64 index)
   return folder_of (dataset, index)->class_id;
 }
 
-static gboolean
-imagefolder_is_validation (DynoDataset *dataset, guint64 index)
+static DynoPart
+imagefolder_part (DynoDataset *dataset, guint64 index)
 {
-  return folder_of (dataset, index)->validation;
+  return folder_of (dataset, index)->part;
 }
 
 static char *
@@ -142,5 +142,5 @@ const DynoDatasetClass dyno_dataset_class_imagefolder = {
   .label = imagefolder_label,
   .probe = imagefolder_probe,
   .describe = imagefolder_describe,
-  .is_validation = imagefolder_is_validation,
+  .part = imagefolder_part,
 };

@@ -609,5 +609,5 @@ const DynoDatasetClass dyno_dataset_class_manifest = {
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,
   .group = dyno_image_list_group,
-  .is_validation = dyno_image_list_is_validation,
+  .part = dyno_image_list_part,
 };

@@ -394,5 +394,5 @@ const DynoDatasetClass dyno_dataset_class_npz = {
   .label = dyno_array_set_label,
   .values = dyno_array_set_values,
   .probe = dyno_array_set_probe,
-  .is_validation = dyno_array_set_is_validation,
+  .part = dyno_array_set_part,
 };

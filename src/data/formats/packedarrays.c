@@ -34,7 +34,8 @@ take_facts (DynoDatasetInfo *info, const DynoImageList *list)
       const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, i);
       const float *values =
           list->n_values > 0 ? &g_array_index (list->values, float, i * list->n_values) : NULL;
-      guint64 words[3] = { item->size, (guint64) item->class_id << 1 | item->validation, i };
+      guint64 words[3] = { item->size,
+                           (guint64) item->class_id << 1 | (item->part > DYNO_PART_TRAIN), i };
 
       info->size_bytes += item->size;
       info->content_hash += dyno_hash_bytes (
@@ -42,7 +43,7 @@ take_facts (DynoDatasetInfo *info, const DynoImageList *list)
               dyno_hash_string (DYNO_HASH_START, dyno_image_list_get_name (list, item)), words,
               sizeof words),
           values, list->n_values * sizeof (float));
-      info->has_split = info->has_split || item->validation;
+      info->has_split = info->has_split || item->part > DYNO_PART_TRAIN;
       if (list->labels)
         dyno_dataset_info_count_labels (info, values);
       else if (list->n_values == 0)
@@ -205,5 +206,5 @@ const DynoDatasetClass dyno_dataset_class_packedarrays = {
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,
-  .is_validation = dyno_image_list_is_validation,
+  .part = dyno_image_list_part,
 };

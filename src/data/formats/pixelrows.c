@@ -327,7 +327,7 @@ take_row (PixelRows *rows, const Columns *columns, guint row, DynoPart dropped,
                  : _ ("it has another number of pixels than the first row");
   item.class_id = (gint32) dyno_label_table_add (labels, label);
   item.group = find_group (columns, row, groups);
-  item.validation = part != DYNO_PART_TRAIN;
+  item.part = part != DYNO_PART_TRAIN ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
   g_array_append_val (rows->items, item);
   return NULL;
 }
@@ -389,10 +389,10 @@ fill_info (DynoDataset *dataset, const PixelRows *rows)
   for (guint i = 0; i < rows->items->len; i++)
     {
       const DynoListedImage *item = &g_array_index (rows->items, DynoListedImage, i);
-      guint64 word = (guint64) item->class_id << 1 | item->validation;
+      guint64 word = (guint64) item->class_id << 1 | (item->part > DYNO_PART_TRAIN);
 
       info->class_counts[item->class_id]++;
-      info->has_split = info->has_split || item->validation;
+      info->has_split = info->has_split || item->part > DYNO_PART_TRAIN;
       info->content_hash = dyno_hash_bytes (info->content_hash, &word, sizeof word);
     }
 }
@@ -452,10 +452,10 @@ pixelrows_group (DynoDataset *dataset, guint64 index)
   return get_item (dataset, index)->group;
 }
 
-static gboolean
-pixelrows_is_validation (DynoDataset *dataset, guint64 index)
+static DynoPart
+pixelrows_part (DynoDataset *dataset, guint64 index)
 {
-  return get_item (dataset, index)->validation;
+  return (DynoPart) get_item (dataset, index)->part;
 }
 
 static gboolean
@@ -489,5 +489,5 @@ const DynoDatasetClass dyno_dataset_class_pixelrows = {
   .decode = pixelrows_decode,
   .label = pixelrows_label,
   .group = pixelrows_group,
-  .is_validation = pixelrows_is_validation,
+  .part = pixelrows_part,
 };

@@ -126,12 +126,11 @@ list_arrays (const char *root)
 /* --- targets ---------------------------------------------------------------------------------- */
 
 static gboolean
-add_item (DynoImageList *list, const char *name, gint32 class_id, gboolean validation,
-          GError **error)
+add_item (DynoImageList *list, const char *name, gint32 class_id, DynoPart part, GError **error)
 {
   DynoListedImage item = { .container = DYNO_IMAGE_LIST_NO_CONTAINER,
                            .class_id = class_id,
-                           .validation = validation != FALSE };
+                           .part = (guint8) part };
 
   if (!dyno_image_list_add_name (list, name, strlen (name), &item.name, error))
     return FALSE;
@@ -155,7 +154,7 @@ load_class_folders (Sequences *sequences, DynoDataset *dataset, const DynoOpenCo
 
       while (*within == '/')
         within++;
-      ok = add_item (sequences->list, within, folder->class_id, folder->validation, error);
+      ok = add_item (sequences->list, within, folder->class_id, folder->part, error);
     }
   dyno_folder_scan_clear (&scan);
   return ok;
@@ -180,7 +179,7 @@ take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, const ch
 
   for (guint i = 0; ok && i < names->len; i++)
     ok = add_item (list, g_ptr_array_index (names, i), targets.classes ? targets.classes[i] : 0,
-                   FALSE, error);
+                   DYNO_PART_TRAIN, error);
   if (ok)
     {
       list->n_values = targets.n_values;
@@ -346,7 +345,7 @@ take_facts (DynoDatasetInfo *info, const Scan *scan, guint64 i)
   const float *values =
       list->n_values > 0 ? &g_array_index (list->values, float, i * list->n_values) : NULL;
   guint64 words[4] = { scan->sizes[i], scan->steps[i],
-                       (guint64) item->class_id << 1 | item->validation, i };
+                       (guint64) item->class_id << 1 | (item->part > DYNO_PART_TRAIN), i };
 
   info->size_bytes += scan->sizes[i];
   info->content_hash += dyno_hash_bytes (
@@ -355,7 +354,7 @@ take_facts (DynoDatasetInfo *info, const Scan *scan, guint64 i)
       values, list->n_values * sizeof (float));
   info->min_width = MIN (info->min_width, scan->steps[i]);
   info->max_width = MAX (info->max_width, scan->steps[i]);
-  info->has_split = info->has_split || item->validation;
+  info->has_split = info->has_split || item->part > DYNO_PART_TRAIN;
 }
 
 /* The number of features that most sequences have, in a tie the number that was found first; or the
@@ -569,10 +568,10 @@ sequences_group (DynoDataset *dataset, guint64 index)
   return get_item (dataset, index)->group;
 }
 
-static gboolean
-sequences_is_validation (DynoDataset *dataset, guint64 index)
+static DynoPart
+sequences_part (DynoDataset *dataset, guint64 index)
 {
-  return get_item (dataset, index)->validation;
+  return MAX ((DynoPart) get_item (dataset, index)->part, DYNO_PART_TRAIN);
 }
 
 static char *
@@ -676,7 +675,7 @@ const DynoDatasetClass dyno_dataset_class_sequences = {
   .probe = sequences_probe,
   .describe = sequences_describe,
   .group = sequences_group,
-  .is_validation = sequences_is_validation,
+  .part = sequences_part,
 };
 
 const DynoDatasetClass dyno_dataset_class_sequencefiles = {

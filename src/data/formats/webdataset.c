@@ -286,7 +286,8 @@ end_sample (Load *load, GError **error)
       if (!dyno_image_list_add_name (load->list, load->image_name->str, load->image_name->len,
                                      &load->item.name, error))
         return FALSE;
-      load->item.validation = load->validation || load->shard_validates;
+      load->item.part =
+          load->validation || load->shard_validates ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
       if (load->box.width > 0)
         {
           g_array_set_size (load->list->boxes, load->list->items->len);
@@ -753,5 +754,5 @@ const DynoDatasetClass dyno_dataset_class_webdataset = {
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,
-  .is_validation = dyno_image_list_is_validation,
+  .part = dyno_image_list_part,
 };

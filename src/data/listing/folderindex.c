@@ -21,7 +21,7 @@
 #define SETTLED     2  /* seconds: the resolution of a file system's clock may be this coarse */
 #define BLOCK       64 /* stamps that a thread compares at a time */
 
-static const char magic[8] = "dynoscn2";
+static const char magic[8] = "dynoscn3";
 
 /* Numbers of the payload, before its texts and arrays. */
 typedef struct {
@@ -182,10 +182,11 @@ take_folders (Reader *reader, const Facts *facts, DynoFolderScan *scan)
       const char *path;
 
       if (!take_number (reader, &folder.stamp) || !take_number (reader, &kind)
-          || !(path = take_text (reader)) || kind >> 1 >= facts->n_classes)
+          || !(path = take_text (reader)) || kind >> 2 >= facts->n_classes
+          || (kind & 3) == DYNO_PART_NONE)
         return FALSE;
-      folder.class_id = (gint32) (kind >> 1);
-      folder.validation = kind & 1;
+      folder.class_id = (gint32) (kind >> 2);
+      folder.part = (DynoPart) (kind & 3);
       folder.path = g_strdup (path);
       g_array_append_val (scan->folders, folder);
     }
@@ -381,7 +382,7 @@ put_folders (GByteArray *payload, const DynoFolderScan *scan)
     {
       const DynoScanFolder *folder = &g_array_index (scan->folders, DynoScanFolder, i);
       put_number (payload, folder->stamp);
-      put_number (payload, (guint64) folder->class_id << 1 | (folder->validation != 0));
+      put_number (payload, (guint64) folder->class_id << 2 | folder->part);
       put_text (payload, folder->path);
     }
   for (guint i = 0; i < scan->watched->len; i++)

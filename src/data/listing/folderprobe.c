@@ -90,7 +90,7 @@ probe_one (Probe *probe, guint32 i, Tally *tally, GArray *refused)
   /* A sum, so that the order of threads does not matter; the path within the data set makes each
    * term its own. */
   words[0] = size;
-  words[1] = (guint64) folder->class_id << 1 | folder->validation;
+  words[1] = (guint64) folder->class_id << 1 | (folder->part > DYNO_PART_TRAIN);
   tally->content_hash += dyno_hash_bytes (
       dyno_hash_string (DYNO_HASH_START, path + strlen (probe->scan->root)), words, sizeof words);
   dyno_image_get_shown (&facts, &width, &height);

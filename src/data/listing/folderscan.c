@@ -218,7 +218,7 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   return TRUE;
 }
 
-static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
+static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, DynoPart part,
                              guint depth, GError **error);
 
 static gboolean
@@ -233,7 +233,7 @@ walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *en
     case ENTRY_FILE:
       return add_file (walk, folder, entry + 1, error);
     case ENTRY_FOLDER:
-      return walk_folder (walk, full, of.class_id, of.validation, depth + 1, error);
+      return walk_folder (walk, full, of.class_id, of.part, depth + 1, error);
     case ENTRY_OUTSIDE:
       note (walk, full, "a symbolic link that leaves the folder; data.links follows it");
       return TRUE;
@@ -278,10 +278,10 @@ enter (Walk *walk, const struct stat *status, gboolean is_class)
 
 /* Adds all files under path to one class. */
 static gboolean
-walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth,
+walk_folder (Walk *walk, const char *path, gint32 class_id, DynoPart part, guint depth,
              GError **error)
 {
-  DynoScanFolder folder = { .class_id = class_id, .validation = validation };
+  DynoScanFolder folder = { .class_id = class_id, .part = part };
   g_autoptr (GPtrArray) names = NULL;
   g_autoptr (GError) reason = NULL;
   guint32 place = walk->scan->folders->len;
@@ -401,7 +401,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
         if (g_cancellable_set_error_if_cancelled (walk->context->cancellable, error))
           return FALSE;
         if (g_file_test (path, G_FILE_TEST_IS_DIR)
-            && !walk_folder (walk, path, (gint32) i, part == 1, 1, error))
+            && !walk_folder (walk, path, (gint32) i, DYNO_PART_TRAIN + part, 1, error))
           return FALSE;
       }
   info->has_split = parts[1] != NULL;
@@ -523,7 +523,7 @@ note_doubts (Walk *walk, char *const parts[2])
   for (guint i = 0; i < scan->folders->len; i++)
     {
       const DynoScanFolder *folder = &g_array_index (scan->folders, DynoScanFolder, i);
-      const char *within = folder->path + strlen (parts[folder->validation ? 1 : 0]);
+      const char *within = folder->path + strlen (parts[folder->part - DYNO_PART_TRAIN]);
       const char *slash;
 
       within += strspn (within, "/");

@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   char *path; /* a path that can be opened: the path given by the user, with the levels below */
   gint32 class_id;
-  gboolean validation;
+  DynoPart part;
   guint64 stamp; /* its dyno_scan_stamp before it was listed */
 } DynoScanFolder;
 

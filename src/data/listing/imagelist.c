@@ -145,8 +145,9 @@ dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray 
       DynoPart part = (DynoPart) g_array_index (parts, guint8, i);
 
       keep[i] = part != DYNO_PART_TEST || !drop;
-      g_array_index (list->items, DynoListedImage, i).validation =
-          part != DYNO_PART_TRAIN && n[DYNO_PART_TRAIN] > 0;
+      g_array_index (list->items, DynoListedImage, i).part =
+          part != DYNO_PART_TRAIN && n[DYNO_PART_TRAIN] > 0 ? DYNO_PART_VALIDATION
+                                                            : DYNO_PART_TRAIN;
     }
   dyno_image_list_keep (list, keep);
   if (drop)
@@ -295,10 +296,10 @@ dyno_image_list_group (DynoDataset *dataset, guint64 index)
   return get_item (dataset, index)->group;
 }
 
-gboolean
-dyno_image_list_is_validation (DynoDataset *dataset, guint64 index)
+DynoPart
+dyno_image_list_part (DynoDataset *dataset, guint64 index)
 {
-  return get_item (dataset, index)->validation;
+  return MAX ((DynoPart) get_item (dataset, index)->part, DYNO_PART_TRAIN);
 }
 
 char *

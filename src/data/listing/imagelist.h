@@ -29,7 +29,8 @@ typedef struct {
   gint32 class_id;
   guint32 line;  /* line in the manifest, from 1; 0: there is none */
   guint32 group; /* an id of its group, where the data set has groups */
-  guint8 validation, deflated;
+  guint8 part;   /* DynoPart; NONE: train */
+  guint8 deflated;
 } DynoListedImage;
 
 typedef struct {
@@ -143,7 +144,7 @@ void dyno_image_list_put_target (DynoDataset *dataset, guint64 index, gpointer t
 gboolean dyno_image_list_probe (DynoDataset *dataset, guint64 index, GError **error);
 char *dyno_image_list_describe (DynoDataset *dataset, guint64 index);
 guint32 dyno_image_list_group (DynoDataset *dataset, guint64 index);
-gboolean dyno_image_list_is_validation (DynoDataset *dataset, guint64 index);
+DynoPart dyno_image_list_part (DynoDataset *dataset, guint64 index);
 
 /* Maps labels in text form to class ids: whole numbers in numeric order, others by the bytes of
  * their names. */

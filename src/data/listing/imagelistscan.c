@@ -141,7 +141,7 @@ hash_item (const DynoImageList *list, guint64 index, guint64 size)
   const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, index);
   /* Items of a manifest include their index, since it may list a file twice and sets the order of
      the samples. */
-  guint64 words[3] = { size, (guint64) item->class_id << 1 | item->validation,
+  guint64 words[3] = { size, (guint64) item->class_id << 1 | (item->part > DYNO_PART_TRAIN),
                        item->line > 0 ? index : 0 };
   const float *values = list->n_values > 0
                             ? &g_array_index (list->values, float, index * list->n_values)
@@ -243,7 +243,7 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
             info, &g_array_index (list->values, float, (gsize) i * list->n_values));
       else if (list->n_values == 0 && !list->masks)
         info->class_counts[item->class_id]++;
-      info->has_split = info->has_split || item->validation;
+      info->has_split = info->has_split || item->part > DYNO_PART_TRAIN;
     }
   dyno_image_list_keep (list, scan->readable);
   info->n_samples = list->items->len;

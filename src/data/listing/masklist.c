@@ -250,7 +250,7 @@ fill_info (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
       info->max_height = MAX (info->max_height, height);
       info->size_bytes += mask->image_bytes + scan->contents[i].size_bytes;
       info->content_hash += hash_sample (mask, get_name (list, i), &scan->contents[i]);
-      info->has_split |= g_array_index (list->items, DynoListedImage, i).validation;
+      info->has_split |= g_array_index (list->items, DynoListedImage, i).part > DYNO_PART_TRAIN;
     }
   dyno_image_list_keep (list, keep);
   info->n_samples = list->items->len;

@@ -104,7 +104,7 @@ gboolean dyno_mask_list_decode_crop (DynoDataset *dataset, guint64 index, const 
   .close = dyno_image_list_close, .fetch = dyno_mask_list_fetch, .has_files = TRUE, \
   .decode = dyno_mask_list_decode, .decode_crop = dyno_mask_list_decode_crop, \
   .shows = dyno_mask_list_shows, .probe = dyno_image_list_probe, \
-  .describe = dyno_image_list_describe, .is_validation = dyno_image_list_is_validation
+  .describe = dyno_image_list_describe, .part = dyno_image_list_part
 /* clang-format on */
 
 G_END_DECLS

@@ -2,16 +2,10 @@
 /* Recognises the parts of a data set by names: of folders, of shards, in a column of a list.  One
  * table of words serves all formats. */
 #pragma once
+#include "datapart.h"
 #include <glib.h>
 
 G_BEGIN_DECLS
-
-typedef enum {
-  DYNO_PART_NONE, /* the name belongs to no part */
-  DYNO_PART_TRAIN,
-  DYNO_PART_VALIDATION,
-  DYNO_PART_TEST,
-} DynoPart;
 
 /* The part that a name stands for, in upper or lower case: the name has one word for a part (train,
  * val, test and similar ones), and around it only words and numbers that are usual there: "Test",
