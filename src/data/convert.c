@@ -290,6 +290,10 @@ append_labels (GString *json, const float *labels, guint32 n)
   g_string_append_c (json, ']');
 }
 
+static const char *const names_of_parts[] = {
+  [DYNO_PART_TRAIN] = "train", [DYNO_PART_VALIDATION] = "val", [DYNO_PART_TEST] = "test"
+};
+
 /* Only the file's first sample has the names of values and the description of the whole data
  * set. */
 static char *
@@ -331,8 +335,7 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
     }
   if (dataset->info.has_split)
     g_string_append_printf (json, ", \"split\": \"%s\"",
-                            dyno_dataset_get_part (dataset, index) == DYNO_PART_TRAIN ? "train"
-                                                                                      : "val");
+                            names_of_parts[dyno_dataset_get_part (dataset, index)]);
   if (box)
     g_string_append_printf (json, ", \"crop_xywh\": [%d, %d, %d, %d]", box->x, box->y, box->width,
                             box->height);
@@ -572,18 +575,19 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
 }
 
 /* Puts the training samples into a fixed random order, for programs that do not shuffle samples,
- * and the validation samples after them. */
+ * and those of the other parts after them. */
 static GArray *
 make_order (DynoDataset *dataset)
 {
-  GArray *train, *validation;
+  const DynoDivision none = { 0 };
+  g_auto (DynoDatasetParts) parts = { 0 };
   DynoRng rng = dyno_rng_init (0, 0);
 
-  dyno_dataset_split (dataset, 0, 0, &train, &validation);
-  dyno_rng_shuffle (&rng, (guint32 *) (gpointer) train->data, train->len);
-  g_array_append_vals (train, validation->data, validation->len);
-  g_array_unref (validation);
-  return train;
+  dyno_dataset_divide (dataset, &none, &parts);
+  dyno_rng_shuffle (&rng, (guint32 *) (gpointer) parts.train->data, parts.train->len);
+  g_array_append_vals (parts.train, parts.validation->data, parts.validation->len);
+  g_array_append_vals (parts.train, parts.test->data, parts.test->len);
+  return g_steal_pointer (&parts.train);
 }
 
 static gboolean

@@ -72,7 +72,7 @@ typedef struct {
   /* An id of a sample's group, equal within the group only, where open has set has_groups; NULL:
    * samples of this class have no columns. */
   guint32 (*group) (DynoDataset *dataset, guint64 index);
-  /* For a data set with its own split, else NULL: the part of a sample, never NONE. */
+  /* For a data set with its own split, else NULL: the part of a sample by its name, never NONE. */
   DynoPart (*part) (DynoDataset *dataset, guint64 index);
 } DynoDatasetClass;
 
@@ -80,13 +80,15 @@ struct _DynoDataset {
   const DynoDatasetClass *klass;
   gatomicrefcount references;
   DynoDatasetInfo info;
-  GPtrArray *unreadable; /* "path: reason", NULL-terminated once open */
-  GPtrArray *notes;      /* sentences on unused files and on assumptions */
-  gboolean has_groups;   /* open has read the column of the groups, which the params name */
+  GPtrArray *unreadable;   /* "path: reason", NULL-terminated once open */
+  GPtrArray *notes;        /* sentences on unused files and on assumptions */
+  gboolean test_validates; /* it brings a test part and no validation part */
+  gboolean has_groups;     /* open has read the column of the groups, which the params name */
   gpointer state;
 };
 
-/* The part of a sample: TRAIN where the data set has no split of its own.  Any thread. */
+/* The part of a sample: TRAIN where the data set has no split of its own; a test part validates
+ * where there is no validation part.  Any thread. */
 DynoPart dyno_dataset_get_part (DynoDataset *dataset, guint64 index);
 
 /* All formats, in the order in which they are tried; NULL-terminated. */

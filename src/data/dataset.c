@@ -4,6 +4,7 @@
 #include "dataset-class.h"
 #include "cores.h"
 #include "groups.h"
+#include "hash.h"
 #include "image.h"
 #include "intl.h"
 #include <inttypes.h>
@@ -258,8 +259,29 @@ short_name (const DynoLocation *location)
 DynoPart
 dyno_dataset_get_part (DynoDataset *dataset, guint64 index)
 {
-  return dataset->info.has_split && dataset->klass->part ? dataset->klass->part (dataset, index)
-                                                         : DYNO_PART_TRAIN;
+  DynoPart part = dataset->info.has_split && dataset->klass->part
+                      ? dataset->klass->part (dataset, index)
+                      : DYNO_PART_TRAIN;
+
+  return part == DYNO_PART_TEST && dataset->test_validates ? DYNO_PART_VALIDATION : part;
+}
+
+/* The formats hash which samples train; which of the others test is added here, so that data
+ * without a test part have the hash that the formats give. */
+static void
+count_parts (DynoDataset *dataset)
+{
+  DynoDatasetInfo *info = &dataset->info;
+  guint64 n[DYNO_PART_TEST + 1] = { 0 };
+
+  for (guint64 i = 0; info->has_split && i < info->n_samples; i++)
+    n[dyno_dataset_get_part (dataset, i)]++;
+  dataset->test_validates = n[DYNO_PART_VALIDATION] == 0;
+  info->n_validation = n[dataset->test_validates ? DYNO_PART_TEST : DYNO_PART_VALIDATION];
+  info->n_test = dataset->test_validates ? 0 : n[DYNO_PART_TEST];
+  for (guint64 i = 0; info->n_test > 0 && i < info->n_samples; i++)
+    if (dyno_dataset_get_part (dataset, i) == DYNO_PART_TEST)
+      info->content_hash = dyno_hash_bytes (info->content_hash, &i, sizeof i);
 }
 
 DynoDataset *
@@ -279,8 +301,7 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
       || !dyno_dataset_check (dataset, context->params->one_class, error)
       || (!context->paths && !check_task (&dataset->info, context->params->task, error)))
     return NULL;
-  for (guint64 i = 0; dataset->info.has_split && i < dataset->info.n_samples; i++)
-    dataset->info.n_validation += dyno_dataset_get_part (dataset, i) == DYNO_PART_VALIDATION;
+  count_parts (dataset);
   if (!dyno_dataset_find_groups (dataset, context, error))
     return NULL;
   dyno_dataset_read_luma (dataset, context->params->wanted);

@@ -70,8 +70,10 @@ typedef struct {
   char *task_reason;
   gboolean task_doubted;
   gboolean knows_values; /* dyno_dataset_get_values gives the values, or the labels */
-  gboolean has_split;    /* the folder brings its own train/ and val/ */
-  guint64 n_validation;  /* with has_split: samples of val/ */
+  /* it brings its own training part, and a validation part or both this and a test part: their
+   * samples, which n_samples and class_counts count, too */
+  gboolean has_split;
+  guint64 n_validation, n_test;
   /* samples that belong together, by a column of the list, and that column's name; NULL: there are
    * no groups */
   DynoGroups *groups;
@@ -158,7 +160,7 @@ gboolean dyno_dataset_has_classes (const DynoDatasetInfo *info);
  * set. */
 const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
 
-/* Notes on likely mistakes, a sentence each: files left out, a test folder that is not used,
+/* Notes on likely mistakes, a sentence each: files left out, a folder that is not used,
  * classes without a sample, classes without a sample in the training or (where parts are given) the
  * validation part, and classes of very different size.  train, validation: the parts from
  * dyno_dataset_divide, or both NULL.  Free with g_strfreev. */
@@ -234,12 +236,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoDatasetParts, dyno_dataset_parts_clear)
  * Where samples have groups (the facts), whole groups are dealt out instead: see
  * dyno_groups_divide.  No group is in two parts.
  *
- * A data set with its own split keeps it, and has no test part, except where folds are asked for,
- * which ignore it.  parts is overwritten. */
+ * A data set with its own split keeps it, with each part in file order, except where folds are
+ * asked for, which ignore it.  parts is overwritten. */
 void dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division,
                           DynoDatasetParts *parts);
 
-/* dyno_dataset_divide without folds and without a test part. */
+/* dyno_dataset_divide without folds and without a share for a test part; the test part that a data
+ * set brings is left out. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                          GArray **validation);
 

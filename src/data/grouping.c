@@ -32,12 +32,51 @@ list_marks (DynoDataset *dataset)
   return marks;
 }
 
-/* A data set with its own split keeps it: the note says whether groups are in both parts. */
+static void
+note_shared (DynoDataset *dataset, guint32 n_shared)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  char *note;
+
+  if (info->n_test > 0 && n_shared == 0)
+    note = g_strdup_printf (_ ("The data bring their own validation and test part, which "
+                               "data.group_column=%s leaves as they are; no group has samples in "
+                               "two parts"),
+                            info->group_column);
+  else if (info->n_test > 0)
+    note = g_strdup_printf (
+        ngettext ("The data bring their own validation and test part, which data.group_column=%s "
+                  "leaves as they are: %u group has samples in several parts, so that validation "
+                  "and test promise too much",
+                  "The data bring their own validation and test part, which data.group_column=%s "
+                  "leaves as they are: %u groups have samples in several parts, so that validation "
+                  "and test promise too much",
+                  n_shared),
+        info->group_column, n_shared);
+  else if (n_shared == 0)
+    note =
+        g_strdup_printf (_ ("The data bring their own validation part, which data.group_column=%s "
+                            "leaves as it is; no group has samples in both parts"),
+                         info->group_column);
+  else
+    note = g_strdup_printf (
+        ngettext ("The data bring their own validation part, which data.group_column=%s "
+                  "leaves as it is: %u group has samples in both parts, so that the validation "
+                  "promises too much",
+                  "The data bring their own validation part, which data.group_column=%s "
+                  "leaves as it is: %u groups have samples in both parts, so that the "
+                  "validation promises too much",
+                  n_shared),
+        info->group_column, n_shared);
+  g_ptr_array_add (dataset->notes, note);
+}
+
+/* A data set with its own split keeps it: the note says whether groups are in several parts. */
 static void
 note_groups (DynoDataset *dataset)
 {
   const DynoDatasetInfo *info = &dataset->info;
-  guint32 n = dyno_groups_get_count (info->groups), n_both = 0;
+  guint32 n = dyno_groups_get_count (info->groups), n_shared = 0;
   g_autofree guint8 *seen = g_new0 (guint8, (gsize) n + 1);
 
   if (!info->has_split)
@@ -50,28 +89,10 @@ note_groups (DynoDataset *dataset)
       return;
     }
   for (guint64 i = 0; i < info->n_samples; i++)
-    seen[dyno_groups_find (info->groups, i)] |=
-        dyno_dataset_get_part (dataset, i) == DYNO_PART_TRAIN ? 1 : 2;
+    seen[dyno_groups_find (info->groups, i)] |= (guint8) (1u << dyno_dataset_get_part (dataset, i));
   for (guint32 g = 0; g < n; g++)
-    n_both += seen[g] == 3;
-  if (n_both == 0)
-    g_ptr_array_add (
-        dataset->notes,
-        g_strdup_printf (_ ("The data bring their own validation part, which data.group_column=%s "
-                            "leaves as it is; no group has samples in both parts"),
-                         info->group_column));
-  else
-    g_ptr_array_add (
-        dataset->notes,
-        g_strdup_printf (
-            ngettext ("The data bring their own validation part, which data.group_column=%s "
-                      "leaves as it is: %u group has samples in both parts, so that the validation "
-                      "promises too much",
-                      "The data bring their own validation part, which data.group_column=%s "
-                      "leaves as it is: %u groups have samples in both parts, so that the "
-                      "validation promises too much",
-                      n_both),
-            info->group_column, n_both));
+    n_shared += (seen[g] & (seen[g] - 1)) != 0; /* several bits */
+  note_shared (dataset, n_shared);
 }
 
 gboolean

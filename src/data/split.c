@@ -28,11 +28,14 @@
 #define STREAM_TEST_CLASS (G_GUINT64_CONSTANT (0x7374) << 48)
 
 static void
-split_own (DynoDataset *dataset, GArray *train, GArray *validation)
+split_own (DynoDataset *dataset, const DynoDatasetParts *parts)
 {
+  GArray *const arrays[] = { [DYNO_PART_TRAIN] = parts->train,
+                             [DYNO_PART_VALIDATION] = parts->validation,
+                             [DYNO_PART_TEST] = parts->test };
+
   for (guint32 i = 0; i < dataset->info.n_samples; i++)
-    g_array_append_val (dyno_dataset_get_part (dataset, i) == DYNO_PART_TRAIN ? train : validation,
-                        i);
+    g_array_append_val (arrays[dyno_dataset_get_part (dataset, i)], i);
 }
 
 /* The group of a sample: its class; of several labels the rarest, of equally rare ones the first,
@@ -226,7 +229,7 @@ dyno_dataset_divide (DynoDataset *dataset, const DynoDivision *division, DynoDat
   parts->test = g_array_new (FALSE, FALSE, sizeof (guint32));
   if (division->n_folds == 0 && dataset->info.has_split && dataset->klass->part)
     {
-      split_own (dataset, parts->train, parts->validation);
+      split_own (dataset, parts);
       return;
     }
   if (dataset->info.groups)

@@ -25,7 +25,7 @@ typedef struct {
   GPtrArray *harm, *remarks;
   GHashTable *seen; /* from a guint64 * in hashes to 1 + the first sample with that hash */
   guint64 *hashes;  /* (n_samples) */
-  Pairs same, mislabelled, leaked;
+  Pairs same, mislabelled, leaked, tested; /* leaked: to validation; tested: to the test part */
   guint64 n_images, n_grey, n_deep, n_turned, n_garbage;
 } Survey;
 
@@ -140,6 +140,7 @@ hash_file (Survey *s, guint64 index, const guint8 *bytes, gsize size)
 static void
 compare (Survey *s, guint64 index, guint64 hash)
 {
+  DynoPart part, part_before;
   guint64 before;
 
   s->hashes[index] = hash;
@@ -153,8 +154,11 @@ compare (Survey *s, guint64 index, guint64 hash)
   if (s->classes
       && dyno_dataset_get_label (s->dataset, before) != dyno_dataset_get_label (s->dataset, index))
     count_pair (&s->mislabelled, before, index);
-  if (dyno_dataset_get_part (s->dataset, before) != dyno_dataset_get_part (s->dataset, index))
-    count_pair (&s->leaked, before, index);
+  part = dyno_dataset_get_part (s->dataset, index);
+  part_before = dyno_dataset_get_part (s->dataset, before);
+  if (part != part_before)
+    count_pair (part == DYNO_PART_TEST || part_before == DYNO_PART_TEST ? &s->tested : &s->leaked,
+                before, index);
   else
     count_pair (&s->same, before, index);
 }
@@ -237,6 +241,11 @@ note_content (Survey *s)
               ngettext ("sample is the same in training and in validation",
                         "samples are the same in training and in validation", (gulong) s->leaked.n),
               _ ("the validation measures memorised samples"));
+  note_pairs (s, &s->tested,
+              ngettext ("sample is the same in the test part and in another part",
+                        "samples are the same in the test part and in another part",
+                        (gulong) s->tested.n),
+              _ ("the test measures memorised samples"));
   note_pairs (s, &s->same,
               ngettext ("sample is the same as another", "samples are the same as another",
                         (gulong) s->same.n),

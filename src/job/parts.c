@@ -134,7 +134,7 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, DynoPartC
       return;
     }
   groups = copy_groups (info, &n_groups);
-  *counts = (DynoPartCounts){ .n_validation = info->n_validation };
+  *counts = (DynoPartCounts){ .n_validation = info->n_validation, .n_test = info->n_test };
   if (test_share > 0)
     counts->n_test = take_share (groups, n_groups, test_share);
   left = info->n_samples - counts->n_test;

@@ -2,8 +2,8 @@
 /* The parts of a data set: the samples that a job trains on, those that validate, and those that
  * are kept for a test of its result.  The settings define them by shares (data.val_split,
  * data.test_split), or the validation by one fold of a cross-validation (data.folds, data.fold); a
- * data set that brings its own split keeps it, and has no test part.  Where the data set was opened
- * with groups (data.group_column), no group is in two parts.  Any thread. */
+ * data set that brings its own split keeps it, with its own test part.  Where another data set was
+ * opened with groups (data.group_column), no group is in two parts.  Any thread. */
 #pragma once
 #include "job.h"
 

@@ -263,6 +263,42 @@ class Train(Case):
         self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--out', 'run')
         self.assertIn('there is no sample in it', self.run_it('evaluate', '--run', 'run', '--data', TINY, '--part', 'test', expect=3).stderr.decode())
 
+    def test_the_test_part_of_the_data(self):
+        """A test part that the data bring is the test part of each run: shown before it, measured at its
+        end, and evaluated by hand with the same result; without these samples the run is the same."""
+        rows = [(i % 2, ' '.join(str((i * 37 + p * (1 + i % 2) * 13) % 256) for p in range(64)),
+                 'test' if i % 4 == 1 else 'val' if i % 5 == 0 else 'train') for i in range(80)]
+        for name, parts in (('whole.csv', 'train val test'), ('bare.csv', 'train val')):
+            with open(self.path(name), 'w', encoding='utf-8') as file:
+                file.write('label,pixels,split\n' + ''.join('%s,%s,%s\n' % row for row in rows if row[2] in parts.split()))
+        n = [sum(row[2] == part for row in rows) for part in ('train', 'val', 'test')]
+        words = '%d samples to train, %d to validate, %d to test' % tuple(n)
+        told = self.run_it('inspect', 'whole.csv').stdout.decode()
+        self.assertIn('80, split into train, val and test\n', told)
+        self.assertIn('\nparts       %d samples to train, %d samples to validate, %d samples to test\n' % tuple(n), told)
+        facts, = self.lines('inspect', 'whole.csv', '--json')
+        self.assertEqual([facts['parts'][key] for key in ('n_train', 'n_validation', 'n_test')], n)
+        self.assertIn(words, self.run_it('plan', '--data', 'whole.csv', *SMALL).stdout.decode())
+        runs = [self.lines('train', '--data', f'{name}.csv', *SMALL, '--epochs', '2', '--out', name, '--json') for name in ('whole', 'bare')]
+        done, = self.events(runs[0], 'done')
+        self.assertEqual(done['test_samples'], n[2])
+        self.assertFalse(self.events(runs[1], 'done')[0].get('test_samples'))
+        self.assertEqual(*([event['loss'] for event in self.events(run, 'step')] for run in runs))
+        found, = self.lines('evaluate', '--run', 'whole', '--data', 'whole.csv', '--part', 'test', '--json')
+        self.assertEqual((found['samples'], found['part']), (n[2], 'test'))
+        self.assertAlmostEqual(found['accuracy'], done['test_accuracy'], places=6)
+        self.assertAlmostEqual(found['loss'], done['test_loss'], places=5)
+        file = configparser.ConfigParser()
+        file.read_string(self.read('whole', 'test.ini').decode())
+        self.assertEqual(float(file['test']['accuracy']), done['test_accuracy'])
+        again, = self.events(self.lines('train', '--resume', 'whole', '--json'), 'done')
+        self.assertEqual((again['nothing_left'], again['test_loss']), (True, done['test_loss']))
+        stored, = self.lines('runs', 'show', '1', '--json')
+        self.assertEqual([stored[key] for key in ('n_train', 'n_validation', 'n_test')], n)
+        for setting in ('data.test_split=0.2', 'data.folds=3'):
+            refused = self.run_it('train', '--data', 'whole.csv', *SMALL, '--set', setting, '--no-out', expect=3).stderr.decode()
+            self.assertIn('brings its own validation part', refused)
+
     def test_folds_that_cannot_be(self):
         for arguments, words in ((('--folds', '1'), 'it is 2 to 100'), (('--folds', '2', '--save-weights', 'w'), '--save-weights'),
                                  (('--folds', '2', '--devices', '0,1'), 'one device'), (('--folds', '30'), 'too few for 30 folds: set data.folds=20')):

@@ -229,6 +229,7 @@ assert_same (DynoDataset *a, DynoDataset *b)
   g_assert_cmpuint (x->n_classes, ==, y->n_classes);
   g_assert_cmpint (x->has_split, ==, y->has_split);
   g_assert_cmpuint (x->n_validation, ==, y->n_validation);
+  g_assert_cmpuint (x->n_test, ==, y->n_test);
   g_assert_cmpstr (x->axes, ==, y->axes);
   g_assert_cmpuint (x->min_width, ==, y->min_width);
   g_assert_cmpuint (x->max_width, ==, y->max_width);

@@ -107,6 +107,8 @@ assert_same (DynoDataset *a, DynoDataset *b)
   g_assert_cmpuint (x->min_height, ==, y->min_height);
   g_assert_cmpuint (x->max_height, ==, y->max_height);
   g_assert_cmpint (x->has_split, ==, y->has_split);
+  g_assert_cmpuint (x->n_validation, ==, y->n_validation);
+  g_assert_cmpuint (x->n_test, ==, y->n_test);
   g_assert_cmpuint (x->n_classes, ==, y->n_classes);
   g_assert_true (
       g_strv_equal ((const char *const *) x->class_names, (const char *const *) y->class_names));
@@ -276,6 +278,37 @@ test_changes_are_noticed (void)
     }
 }
 
+/* A folder with three parts is the same from its index, and a class that its training part gets
+ * later is noticed also where only a folder of the test part had this name. */
+static void
+test_three_parts (void)
+{
+  static const char *const names[] = { "train/a/1.jpg", "train/b/1.jpg", "val/b/2.jpg",
+                                       "test/a/3.jpg",  "test/b/3.jpg",  "test/c/4.jpg" };
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    put_jpeg (folder, names[i], (guint8) (10 * i));
+  let_rest (folder);
+  make_index (folder, &(DynoDatasetParams){ .index_from = 1 });
+  path = find_index ();
+  g_assert_nonnull (path);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoDataset) indexed = open_folder (folder, 1),
+                              fresh = open_folder (folder, G_MAXUINT);
+      const DynoDatasetInfo *info = dyno_dataset_get_info (indexed);
+
+      assert_same (indexed, fresh);
+      g_assert_cmpuint (info->n_validation, ==, 1);
+      g_assert_cmpuint (info->n_test, ==, 2 + i);
+      g_assert_cmpuint (info->n_classes, ==, 2 + i);
+      put_jpeg (folder, "train/c/4.jpg", 9);
+    }
+  drop_index ();
+  test_folder_remove (folder);
+}
+
 static void
 test_damaged_index_is_made_anew (void)
 {
@@ -435,6 +468,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/folder-index/second-open-reads-it", test_second_open_reads_the_index);
   g_test_add_func ("/data/folder-index/keeps-the-parts", test_index_keeps_the_parts);
   g_test_add_func ("/data/folder-index/changes-are-noticed", test_changes_are_noticed);
+  g_test_add_func ("/data/folder-index/three-parts", test_three_parts);
   g_test_add_func ("/data/folder-index/damaged-is-made-anew", test_damaged_index_is_made_anew);
   g_test_add_func ("/data/folder-index/numbers-out-of-range",
                    test_numbers_out_of_range_are_not_believed);

@@ -596,6 +596,39 @@ test_own_split_stays (void)
   test_folder_remove (folder);
 }
 
+/* The same with a test part: a group may be in any two of three parts. */
+static void
+test_own_three_parts_stay (void)
+{
+  static const struct {
+    const char *groups, *words; /* the group of each sample: train, train, val, test, test */
+  } cases[] = {
+    { "11234", "no group has samples in two parts" },
+    { "12233", ": 1 group has samples in several parts" },
+    { "12341", ": 1 group has samples in several parts" },
+    { "12334", ": 1 group has samples in several parts" },
+    { "12212", ": 2 groups have samples in several parts" },
+  };
+  g_autofree char *folder = test_folder_new ();
+
+  put_images (folder);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const char *g = cases[i].groups;
+      g_autofree char *text = g_strdup_printf (
+                          "file,split,patient,label\na.jpg,train,%c,x\nb.jpg,train,%c,y\n"
+                          "c.jpg,val,%c,y\nd.jpg,test,%c,x\ne.jpg,test,%c,y\n",
+                          g[0], g[1], g[2], g[3], g[4]),
+                      *path = put_text (folder, "m.csv", text);
+      g_autoptr (DynoDataset) dataset = open_grouped (path, DYNO_TASK_AUTO, NULL);
+
+      g_assert_nonnull (dataset);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_test, ==, 2);
+      g_assert_true (has_note (dataset, cases[i].words));
+    }
+  test_folder_remove (folder);
+}
+
 /* Rows that cannot be used leave no empty group; and a group of another sample is other content. */
 static void
 test_groups_of_the_rows_that_are_used (void)
@@ -709,6 +742,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/groups/refusals", test_refusals);
   g_test_add_func ("/data/groups/column-that-may-be-missing", test_column_that_may_be_missing);
   g_test_add_func ("/data/groups/own-split-stays", test_own_split_stays);
+  g_test_add_func ("/data/groups/own-three-parts-stay", test_own_three_parts_stay);
   g_test_add_func ("/data/groups/rows-that-are-used", test_groups_of_the_rows_that_are_used);
   g_test_add_func ("/data/groups/list-is-divided", test_list_is_divided);
   g_test_add_func ("/data/groups/packing-is-refused", test_packing_is_refused);

@@ -125,19 +125,19 @@ test_unused_part_is_said (void)
 
   put_jpeg (folder, "train/a/1.jpg", 10);
   put_jpeg (folder, "train/b/1.jpg", 10);
-  put_jpeg (folder, "test/a/2.jpg", 10);
-  for (guint with_val = 0; with_val < 2; with_val++)
+  put_jpeg (folder, "val/a/2.jpg", 10);
+  for (guint with_other = 0; with_other < 2; with_other++)
     {
       g_autoptr (DynoDataset) dataset = NULL;
       g_auto (GStrv) notes = NULL;
 
-      if (with_val)
-        put_jpeg (folder, "val/b/2.jpg", 10);
+      if (with_other)
+        put_jpeg (folder, "valid/b/2.jpg", 10);
       dataset = test_open (folder);
       notes = dyno_dataset_list_notes (dataset, NULL, NULL);
-      g_assert_cmpuint (g_strv_length (notes), ==, with_val);
-      if (with_val)
-        g_assert_nonnull (strstr (notes[0], "“test” is not used: “val”"));
+      g_assert_cmpuint (g_strv_length (notes), ==, with_other);
+      if (with_other)
+        g_assert_nonnull (strstr (notes[0], "“valid” is not used: “val”"));
     }
   test_folder_remove (folder);
 }

@@ -58,7 +58,7 @@ test_ways_to_write_them (void)
 
       g_assert_cmpstr (info->kind, ==, "pixel-rows");
       g_assert_cmpuint (info->n_unreadable, ==, 0);
-      g_assert_cmpuint (info->n_samples, ==, way == BLANKS ? 3 : 4);
+      g_assert_cmpuint (info->n_samples, ==, 4);
       g_assert_cmpuint (info->n_classes, ==, 2);
       g_assert_cmpstr (info->class_names[1], ==, "5");
       g_assert_cmpuint (info->max_width, ==, SIDE);
@@ -73,8 +73,7 @@ test_ways_to_write_them (void)
       g_assert_cmpint (info->has_split, ==, way == BLANKS);
       if (way != BLANKS)
         continue;
-      g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
-      g_assert_nonnull (strstr (notes[0], "The 1 sample of the part “test” is not used"));
+      g_assert_cmpuint (info->n_test, ==, 1);
       dyno_dataset_split (dataset, 0, 1, &train, &validation);
       g_assert_cmpuint (train->len, ==, 2);
       g_assert_cmpuint (validation->len, ==, 1);
@@ -97,7 +96,7 @@ test_rows_that_cannot_be_used_are_listed (void)
                   *path = test_write (folder, "t.csv", text, strlen (text));
   g_autoptr (DynoDataset) dataset = test_open (path);
 
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 6);
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[i], words[i]));

@@ -109,6 +109,18 @@ test_leak_over_own_parts (void)
   leak = find (found, "validation measures");
   g_assert_true (leak && g_str_has_prefix (leak, "1 ") && strstr (leak, "train/a/03.jpg"));
   g_assert_null (find (found, "same as another"));
+  g_assert_null (find (found, "test measures"));
+  g_clear_pointer (&found, dyno_survey_free);
+  put_class (folder, "test/a", 2, 50);
+  put (folder, "test/a/copy.jpg", test_jpeg (40, 30, 32, 0, 50, FALSE));
+  put (folder, "test/b/copy.jpg", test_jpeg (40, 30, 8, 100, 50, FALSE));
+  found = survey (folder, 0);
+  leak = find (found, "test measures");
+  g_assert_true (leak && g_str_has_prefix (leak, "2 ")
+                 && strstr (leak, "train/a/04.jpg, test/a/copy.jpg"));
+  leak = find (found, "validation measures");
+  g_assert_true (leak && g_str_has_prefix (leak, "1 "));
+  g_assert_null (find (found, "same as another"));
   test_folder_remove (folder);
 }
 

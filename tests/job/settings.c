@@ -1424,6 +1424,7 @@ test_parts_of_groups_refused (void)
       info.group_column = groups ? (char *) "site" : NULL;
       info.has_split = cases[i].has_split;
       info.n_validation = info.has_split ? 3 : 0;
+      info.n_test = info.has_split ? 5 : 0;
       job->settings.data_folds = cases[i].folds;
       job->settings.data_test_split = cases[i].test_share;
       job->settings.data_val_split = cases[i].val_share;
@@ -1438,6 +1439,8 @@ test_parts_of_groups_refused (void)
 
           dyno_job_count_parts (job, &info, &parted);
           g_assert_cmpuint (parted.n_validation, ==, 3);
+          g_assert_cmpuint (parted.n_test, ==, 5);
+          g_assert_cmpuint (parted.n_train, ==, G_N_ELEMENTS (ids) - 8);
           /* The data set that is open has the groups of an earlier column. */
           info.group_column = (char *) "patient";
           g_assert_false (dyno_job_check_parts (job, &info, NULL));

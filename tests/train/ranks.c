@@ -900,6 +900,45 @@ test_test_part (void)
   test_remove_tree (folder);
 }
 
+/* The same for the test part that a data set brings: no rank trains or validates on it. */
+static void
+test_own_test_part (void)
+{
+  g_autofree char *folder = test_folder (), *path = g_build_filename (folder, "rows.csv", NULL),
+                  *run = g_build_filename (folder, "run", NULL);
+  g_autoptr (GString) text = g_string_new ("label,pixels,split\n");
+  guint64 losses[2] = { 0 };
+  double last[2];
+
+  for (guint with_test = 0; with_test < 2; with_test++)
+    {
+      g_autoptr (DynoJob) job = new_job ("mlp", 2);
+      Group group = { .job = job };
+
+      for (guint i = with_test ? 80 : 0; i < (with_test ? 100u : 80u); i++)
+        {
+          g_string_append_printf (text, "%u,", i % 4);
+          for (guint p = 0; p < 64; p++)
+            g_string_append_printf (text, " %u", (i * 37 + p * 11 * (1 + i % 4)) % 256);
+          g_string_append (text, i >= 80 ? ",test\n" : i >= 64 ? ",val\n" : ",train\n");
+        }
+      g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+      g_free (job->data);
+      job->data = g_strdup (path);
+      job->out_dir = with_test ? g_strdup (run) : NULL;
+      run_group (&group, 2);
+      assert_good (&group, 2, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (group.runs[0].test.n_samples, ==, with_test ? 20 : 0);
+      g_assert_cmpuint (group.runs[1].test.n_samples, ==, 0);
+      losses[with_test] = group.runs[0].losses->len;
+      last[with_test] = g_array_index (group.runs[0].losses, double, losses[with_test] - 1);
+      clear_runs (&group);
+    }
+  g_assert_cmpuint (losses[0], ==, losses[1]);
+  g_assert_cmpfloat (last[0], ==, last[1]);
+  test_remove_tree (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -930,5 +969,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/rank-0-tells-what-each-does", test_rates);
   g_test_add_func ("/train/ranks/masks-are-watched-by-rank-0", test_masks_are_watched_by_rank_0);
   g_test_add_func ("/train/ranks/test-part-is-measured-by-rank-0", test_test_part);
+  g_test_add_func ("/train/ranks/test-part-of-the-data-is-measured-by-rank-0", test_own_test_part);
   return g_test_run ();
 }

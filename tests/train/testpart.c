@@ -198,6 +198,68 @@ mark (const char *folder, const TestRun *run)
   g_assert_true (dyno_test_result_write (folder, &run->metrics, &marked, NULL));
 }
 
+/* Rows of pixels with a part each, of which every fifth validates, and every fourth of the others
+ * tests, or is left out; g_free. */
+static char *
+write_rows (const char *folder, gboolean with_test)
+{
+  g_autoptr (GString) text = g_string_new ("label,pixels,split\n");
+  char *path = in_folder (folder, "rows.csv");
+
+  for (guint i = 0; i < 100; i++)
+    {
+      gboolean validates = i % 5 == 0, tests = !validates && i % 4 == 0;
+
+      if (tests && !with_test)
+        continue;
+      g_string_append_printf (text, "%u,", i % 3);
+      for (guint p = 0; p < 64; p++)
+        g_string_append_printf (text, "%s%u", p > 0 ? " " : "",
+                                (i * 37 + p * 11 * (1 + i % 3)) % 256);
+      g_string_append_printf (text, ",%s\n", tests ? "test" : validates ? "val" : "train");
+    }
+  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+  return path;
+}
+
+/* The test part that a data set brings is the test part of the run; without its samples the data
+ * set gives the same losses. */
+static void
+test_own_part (void)
+{
+  g_autofree char *folder = test_folder (), *other = test_folder (),
+                  *with = write_rows (folder, TRUE), *without = write_rows (other, FALSE);
+  g_autoptr (DynoJob) job = job_in ("mlp", with, folder), bare = job_in ("mlp", without, other),
+                      refused = job_in ("mlp", with, NULL);
+  g_auto (TestRun) run = { 0 }, again = { 0 }, untested = { 0 }, failed = { 0 };
+
+  test_job_set (job, "data.test_split=0", "loss.class_weights=balanced", NULL);
+  test_job_set (bare, "data.test_split=0", "loss.class_weights=balanced", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.test.n_samples, ==, 20);
+  assert_result (job, &run);
+  test_run_good (&untested, bare);
+  g_assert_cmpuint (untested.test.n_samples, ==, 0);
+  g_assert_cmpuint (run.losses->len, ==, 2 * (60 / 8));
+  g_assert_cmpmem (run.losses->data, run.losses->len * sizeof (double), untested.losses->data,
+                   untested.losses->len * sizeof (double));
+  g_assert_cmpfloat (run.epoch.val_loss, ==, untested.epoch.val_loss);
+
+  /* A finished run that is resumed keeps its result. */
+  mark (folder, &run);
+  job->resume = g_strdup (folder);
+  test_run_good (&again, job);
+  g_assert_true (again.is_idle);
+  g_assert_cmpfloat (again.test.loss, ==, 123);
+  g_assert_cmpuint (again.test.n_samples, ==, 20);
+
+  /* A share of such data is refused. */
+  test_run (&failed, refused, NULL, NULL);
+  g_assert_cmpint (failed.state, ==, DYNO_SESSION_FAILED);
+  test_remove_tree (folder);
+  test_remove_tree (other);
+}
+
 /* A finished run is not measured again, however often it is resumed, unless it trains further; a
  * result is removed as soon as it no longer belongs to the weights in the folder. */
 static void
@@ -349,6 +411,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/test-part/equals-an-evaluation", test_equals_an_evaluation);
   g_test_add_func ("/train/test-part/measures-the-best-weights", test_measures_the_best_weights);
   g_test_add_func ("/train/test-part/changes-nothing-else", test_changes_nothing_else);
+  g_test_add_func ("/train/test-part/of-the-data-changes-nothing-else", test_own_part);
   g_test_add_func ("/train/test-part/measures-once", test_measures_once);
   g_test_add_func ("/train/test-part/stopped-run-is-measured-at-its-end",
                    test_stopped_run_is_measured_at_its_end);

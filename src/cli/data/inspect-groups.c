@@ -62,7 +62,7 @@ dyno_inspect_groups_print (const DynoJob *job, const DynoDatasetInfo *info, gboo
                      dyno_groups_get_count (info->groups), info->group_column, sizes,
                      dyno_plural (largest, "sample", "samples"));
     }
-  if ((info->groups || divided) && !info->schema.generated)
+  if ((info->groups || divided || info->has_split) && !info->schema.generated)
     print_parts (job, info);
 }
 
@@ -84,7 +84,7 @@ dyno_inspect_groups_print_json (DynoJson *json, const DynoJob *job, const DynoDa
       dyno_json_uint (json, "largest", largest);
       dyno_json_end_object (json);
     }
-  if ((!info->groups && !divided) || info->schema.generated)
+  if ((!info->groups && !divided && !info->has_split) || info->schema.generated)
     return;
   dyno_json_begin_object (json, "parts");
   if (dyno_job_check_parts (job, info, &error))

@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 /* Print the groups, if the data set has some, and the parts by the job's settings, or why there can
- * be none.  divided: also of data without groups. */
+ * be none.  divided: also of data without groups and without a split of their own. */
 void dyno_inspect_groups_print (const DynoJob *job, const DynoDatasetInfo *info, gboolean divided);
 void dyno_inspect_groups_print_json (DynoJson *json, const DynoJob *job,
                                      const DynoDatasetInfo *info, gboolean divided);

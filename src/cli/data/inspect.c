@@ -331,7 +331,9 @@ print_text (DynoDataset *dataset, const Facts *facts)
 
   dyno_out_line ("%s: %s", info->title, info->name);
   dyno_out_line ("samples     %" G_GUINT64_FORMAT "%s", info->n_samples,
-                 info->has_split ? ", split into train and val" : "");
+                 !info->has_split   ? ""
+                 : info->n_test > 0 ? ", split into train, val and test"
+                                    : ", split into train and val");
   if (info->n_unreadable)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
   if (input->variable)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An image folder within a .zip or .tar archive, read where it lies and never unpacked.  The layout
- * is the folder's: one folder a class, or train/ and val/ (partnames.h) with one folder a class
- * each; a single folder around all of this is skipped.
+ * is the folder's: one folder a class, or train/, val/ and test/ (partnames.h) with one folder a
+ * class each; a single folder around all of this is skipped.
  *
  * Invariants: the members are listed once, at open; samples, classes and order are those of the
  * folder that the archive was made of, whatever the order of its members; each sample is read with
@@ -205,8 +205,7 @@ enter_part (const DynoImageList *list, const char *around, const char *name)
 }
 
 static void
-note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
-             const char *validation)
+note_doubts (DynoDataset *dataset, const DynoImageList *list, char *const *prefixes)
 {
   DynoSubfolders subfolders;
   char *doubt;
@@ -215,8 +214,7 @@ note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
   for (guint i = 0; i < list->items->len; i++)
     {
       const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, i);
-      const char *name = name_of (list, i)
-                         + strlen (item->part == DYNO_PART_VALIDATION ? validation : train),
+      const char *name = name_of (list, i) + strlen (prefixes[item->part]),
                  *inner = strchr (name, '/') + 1, *slash = strchr (inner, '/');
 
       if (slash)
@@ -228,45 +226,97 @@ note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
   dyno_subfolders_clear (&subfolders);
 }
 
+/* The name of the folder of a class that a member of a part lies in; NULL: it lies in none. */
+static char *
+find_class (const char *name, const char *prefix)
+{
+  const char *slash;
+
+  if (!prefix || !g_str_has_prefix (name, prefix))
+    return NULL;
+  name += strlen (prefix);
+  slash = strchr (name, '/');
+  return slash ? g_strndup (name, (gsize) (slash - name)) : NULL;
+}
+
+/* Appends the items of one part to taken.  A test part adds no class, as in a folder: names of
+ * folders that are no class are added to others. */
+static void
+take_part (const DynoImageList *list, DynoPart part, const char *prefix, DynoLabelTable *labels,
+           GArray *taken, GPtrArray *others)
+{
+  for (guint i = 0; i < list->items->len; i++)
+    {
+      DynoListedImage item = g_array_index (list->items, DynoListedImage, i);
+      g_autofree char *folder = find_class (name_of (list, i), prefix);
+
+      if (!folder)
+        continue;
+      item.part = (guint8) part;
+      if (part == DYNO_PART_TEST && !g_hash_table_contains (labels->ids, folder))
+        {
+          if (!g_ptr_array_find_with_equal_func (others, folder, g_str_equal, NULL))
+            g_ptr_array_add (others, g_steal_pointer (&folder));
+          continue;
+        }
+      item.class_id = (gint32) dyno_label_table_add (labels, folder);
+      g_array_append_val (taken, item);
+    }
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+static void
+note_others (DynoDataset *dataset, GPtrArray *others)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  g_ptr_array_sort (others, compare_names);
+  for (guint i = 0; i < others->len; i++)
+    {
+      g_autofree char *shown = g_filename_display_name (others->pdata[i]);
+      g_string_append_printf (text, "%s“%s”", i > 0 ? ", " : "", shown);
+    }
+  if (others->len > 0)
+    g_ptr_array_add (dataset->notes, dyno_part_note_strangers (text->str));
+}
+
 /* Sets class and part of items in the folder of a class, and drops other items. */
 static void
 take_layout (Load *load)
 {
   DynoImageList *list = load->list;
-  g_autofree char *around = find_around (list), *train = NULL, *validation = NULL;
+  g_autofree char *around = find_around (list);
   g_autoptr (GHashTable) folders = list_folders (list, around);
+  g_autoptr (GPtrArray) others = g_ptr_array_new_with_free_func (g_free);
+  GArray *taken = g_array_new (FALSE, FALSE, sizeof (DynoListedImage));
+  char *prefixes[DYNO_PART_TEST + 1] = { NULL };
   DynoPartFolders parts;
   DynoLabelTable labels;
-  guint kept = 0;
 
   choose_parts (list, around, folders, &parts);
-  train = parts.train ? enter_part (list, around, parts.train) : g_strdup (around);
-  validation = parts.validation ? enter_part (list, around, parts.validation) : NULL;
+  prefixes[DYNO_PART_TRAIN] =
+      parts.train ? enter_part (list, around, parts.train) : g_strdup (around);
+  prefixes[DYNO_PART_VALIDATION] =
+      parts.validation ? enter_part (list, around, parts.validation) : NULL;
+  prefixes[DYNO_PART_TEST] = parts.test ? enter_part (list, around, parts.test) : NULL;
   dyno_part_folders_note (&parts, load->dataset->notes);
   dyno_label_table_init (&labels);
-  for (guint i = 0; i < list->items->len; i++)
-    {
-      DynoListedImage item = g_array_index (list->items, DynoListedImage, i);
-      const char *name = name_of (list, i), *slash;
-      g_autofree char *folder = NULL;
-
-      item.part = validation && g_str_has_prefix (name, validation) ? DYNO_PART_VALIDATION
-                                                                    : DYNO_PART_TRAIN;
-      if (item.part == DYNO_PART_TRAIN && !g_str_has_prefix (name, train))
-        continue;
-      name += strlen (item.part == DYNO_PART_VALIDATION ? validation : train);
-      slash = strchr (name, '/');
-      if (!slash)
-        continue;
-      folder = g_strndup (name, (gsize) (slash - name));
-      item.class_id = (gint32) dyno_label_table_add (&labels, folder);
-      g_array_index (list->items, DynoListedImage, kept++) = item;
-    }
-  g_array_set_size (list->items, kept);
+  for (DynoPart part = DYNO_PART_TRAIN; part <= DYNO_PART_TEST; part++)
+    take_part (list, part, prefixes[part], &labels, taken, others);
+  g_array_unref (list->items);
+  list->items = taken;
   dyno_label_table_finish (&labels, &load->dataset->info, list->items, FALSE);
   dyno_label_table_clear (&labels);
   dyno_part_folders_clear (&parts);
-  note_doubts (load->dataset, list, train, validation);
+  note_others (load->dataset, others);
+  note_doubts (load->dataset, list, prefixes);
+  for (guint i = 0; i < G_N_ELEMENTS (prefixes); i++)
+    g_free (prefixes[i]);
 }
 
 /* The order in which a walk through an unpacked folder finds the files: the files of a sub-folder

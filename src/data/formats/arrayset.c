@@ -171,7 +171,7 @@ is_bytes (const Set *set)
   return set->parts[0].x.header.kind == 'u' && set->parts[0].x.header.item_bytes == 1;
 }
 
-/* The validation part's samples must be like those of the training part. */
+/* The samples of the other parts must be like those of the training part. */
 static gboolean
 check_alike (const DynoArray *x, const DynoArray *other, GError **error)
 {
@@ -377,7 +377,9 @@ dyno_array_set_part (DynoDataset *dataset, guint64 index)
 {
   const Set *set = dataset->state;
 
-  return set->n_parts > 1 && index >= set->parts[1].first ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
+  return set->n_parts > 2 && index >= set->parts[2].first   ? DYNO_PART_TEST
+         : set->n_parts > 1 && index >= set->parts[1].first ? DYNO_PART_VALIDATION
+                                                            : DYNO_PART_TRAIN;
 }
 
 gboolean

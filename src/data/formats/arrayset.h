@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sets of arrays: samples X with their targets y in one or two parts, training and validation;
- * with the functions of a DynoDatasetClass for them. */
+/* Data sets of arrays: samples X with their targets y in one to three parts: training, validation
+ * and test; with the functions of a DynoDatasetClass for them. */
 #pragma once
 #include "array.h"
 
 G_BEGIN_DECLS
 
 /* Adds the samples of a part; takes ownership of x, also on error.  The first part trains, the
- * second, if there is one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
+ * second, if there is one, validates, the third tests.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT,
+ * EMPTY. */
 gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
                               GError **error);
 /* Like _take, for any number of parts without targets, and loads the part.  rests: its file is

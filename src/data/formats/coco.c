@@ -553,7 +553,7 @@ load (Coco *coco, const GArray *sources, GError **error)
   if (!coco->labels)
     assign_areas (coco);
   note_left (coco);
-  dyno_image_list_take_parts (coco->list, coco->parts, coco->dataset->notes);
+  dyno_image_list_take_parts (coco->list, coco->parts);
   return TRUE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Manifests: a CSV or TSV file or JSON lines that list images with their targets, by paths relative
  * to the file; and folders of the Hugging Face kind, with such a metadata.csv or metadata.jsonl, or
- * with one in each of train and validation.
+ * with one in each of train, validation and test.
  *
  * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
  * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
@@ -495,6 +495,26 @@ manifest_matches (const DynoLocation *location)
          || g_str_has_suffix (location->body, ".jsonl");
 }
 
+/* Contests give their test part without labels, which then is no part. */
+static gboolean
+load_test (Manifest *manifest, const char *path, const char *name, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *shown = g_filename_display_name (name);
+
+  if (load_rows (manifest, path, name, DYNO_PART_TEST, &problem))
+    return TRUE;
+  if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED))
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  g_ptr_array_add (
+      manifest->dataset->notes,
+      g_strdup_printf (_ ("The test part “%s” is not used: %s"), shown, problem->message));
+  return TRUE;
+}
+
 static gboolean
 load_folder (Manifest *manifest, const char *root, GError **error)
 {
@@ -506,14 +526,16 @@ load_folder (Manifest *manifest, const char *root, GError **error)
     return load_rows (manifest, own, "", DYNO_PART_NONE, error);
   find_parts (root, &parts);
   dyno_part_folders_note (&parts, manifest->dataset->notes);
-  for (guint i = 0; ok && i < 2; i++)
+  for (DynoPart part = DYNO_PART_TRAIN; ok && part <= DYNO_PART_TEST; part++)
     {
-      const char *name = i == 0 ? parts.train : parts.validation;
+      const char *name = part == DYNO_PART_TRAIN        ? parts.train
+                         : part == DYNO_PART_VALIDATION ? parts.validation
+                                                        : parts.test;
       g_autofree char *path = name ? find_metadata (root, name) : NULL;
 
       ok = !path
-           || load_rows (manifest, path, name, i == 0 ? DYNO_PART_TRAIN : DYNO_PART_VALIDATION,
-                         error);
+           || (part == DYNO_PART_TEST ? load_test (manifest, path, name, error)
+                                      : load_rows (manifest, path, name, part, error));
     }
   dyno_part_folders_clear (&parts);
   return ok;
@@ -543,7 +565,7 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
                                         manifest.lists, error);
   if (ok)
     {
-      dyno_image_list_take_parts (list, manifest.parts, dataset->notes);
+      dyno_image_list_take_parts (list, manifest.parts);
       if (list->n_values == 0 && !list->masks)
         dyno_label_table_finish (&manifest.labels, &dataset->info, list->items, TRUE);
     }

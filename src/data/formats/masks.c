@@ -202,7 +202,7 @@ take_pairs (Masks *m, GError **error)
     if (!take_image (m, i, error))
       return FALSE;
   note_left (m);
-  dyno_image_list_take_parts (m->list, m->parts, m->dataset->notes);
+  dyno_image_list_take_parts (m->list, m->parts);
   return TRUE;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy archives (.npz): the arrays of one data set in one file, stored or deflated; arrayset.c
  * documents which arrays are accepted.  The names are X and y, or one of the usual pairs for a
- * training part and one for a validation part, as Keras and other programs write them; upper and
- * lower case are equal. */
+ * training part and one for a validation part, a test part or both, as Keras and other programs
+ * write them; upper and lower case are equal. */
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"
@@ -30,13 +30,14 @@ static const Pair train_pairs[] = {
   { "inputs", "targets" },
 };
 
-/* Pairs in the order of preference: a test part validates only where there is no validation
- * part. */
 static const Pair validation_pairs[] = {
   { "x_val", "y_val" },
   { "x_valid", "y_valid" },
   { "val_x", "val_y" },
   { "val_images", "val_labels" },
+};
+
+static const Pair test_pairs[] = {
   { "x_test", "y_test" },
   { "test_x", "test_y" },
   { "test_images", "test_labels" },
@@ -243,15 +244,15 @@ take_part (DynoDataset *dataset, const Contents *contents, const Pair *pair,
 }
 
 static void
-note_unused (DynoDataset *dataset, const Contents *contents, const Pair *used)
+note_unused (DynoDataset *dataset, const Contents *contents, const Pair *pairs, gsize n_pairs,
+             const Pair *used)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (validation_pairs); i++)
-    if (!g_str_equal (validation_pairs[i].x, used->x)
-        && g_hash_table_contains (contents->by_name, validation_pairs[i].x))
-      g_ptr_array_add (dataset->notes,
-                       g_strdup_printf (_ ("The array “%s” is not used: “%s” is taken for "
-                                           "validation"),
-                                        validation_pairs[i].x, used->x));
+  for (gsize i = 0; i < n_pairs; i++)
+    if (!g_str_equal (pairs[i].x, used->x) && g_hash_table_contains (contents->by_name, pairs[i].x))
+      g_ptr_array_add (
+          dataset->notes,
+          g_strdup_printf (_ ("The array “%s” is not used: “%s” is taken for its part"), pairs[i].x,
+                           used->x));
 }
 
 static gboolean
@@ -261,6 +262,7 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
   const char *path = context->location->body;
   const Pair *train = find_pair (contents, train_pairs, G_N_ELEMENTS (train_pairs));
   const Pair *validation = find_pair (contents, validation_pairs, G_N_ELEMENTS (validation_pairs));
+  const Pair *test = find_pair (contents, test_pairs, G_N_ELEMENTS (test_pairs));
   g_autofree char *stem =
       g_str_has_suffix (path, ".npz") ? g_strndup (path, strlen (path) - 4) : g_strdup (path);
 
@@ -268,14 +270,17 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
     train = &train_pairs[4];
   if (!train)
     return set_unknown (contents, path, error);
-  /* Requested targets belong to the samples of one part, so there is no validation part. */
+  /* Requested targets belong to the samples of one part, so there is no other part. */
   if (context->params->targets)
-    validation = NULL;
+    validation = test = NULL;
   if (!take_part (dataset, contents, train, context, error)
-      || (validation && !take_part (dataset, contents, validation, context, error)))
+      || (validation && !take_part (dataset, contents, validation, context, error))
+      || (test && !take_part (dataset, contents, test, context, error)))
     return FALSE;
   if (validation)
-    note_unused (dataset, contents, validation);
+    note_unused (dataset, contents, validation_pairs, G_N_ELEMENTS (validation_pairs), validation);
+  if (test)
+    note_unused (dataset, contents, test_pairs, G_N_ELEMENTS (test_pairs), test);
   return dyno_array_set_finish (dataset, stem, context, error);
 }
 
@@ -292,8 +297,8 @@ add_samples (GPtrArray *names, const Contents *contents, const Pair *pairs, gsiz
     g_ptr_array_add (names, (gpointer) pair->x);
 }
 
-/* Names of the arrays of samples, with or without targets: the arrays of a training and of a
- * validation part, else the only array of the archive. */
+/* Names of the arrays of samples, with or without targets: the arrays of a training, a validation
+ * and a test part, else the only array of the archive. */
 static GPtrArray *
 list_samples (const Contents *contents)
 {
@@ -301,6 +306,7 @@ list_samples (const Contents *contents)
 
   add_samples (names, contents, train_pairs, G_N_ELEMENTS (train_pairs));
   add_samples (names, contents, validation_pairs, G_N_ELEMENTS (validation_pairs));
+  add_samples (names, contents, test_pairs, G_N_ELEMENTS (test_pairs));
   if (names->len == 0 && g_hash_table_size (contents->by_name) == 1)
     {
       GHashTableIter iter;

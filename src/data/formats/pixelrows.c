@@ -302,9 +302,9 @@ find_group (const Columns *columns, guint row, DynoLabelTable *groups)
   return dyno_label_table_add (groups, *text ? text : own);
 }
 
-/* NULL: the row was taken, or belongs to the part that is dropped. */
+/* NULL: the row was taken.  n_listed: rows that are listed for each part. */
 static const char *
-take_row (PixelRows *rows, const Columns *columns, guint row, DynoPart dropped,
+take_row (PixelRows *rows, const Columns *columns, guint row, const guint64 *n_listed,
           DynoLabelTable *labels, DynoLabelTable *groups)
 {
   guint64 size = (guint64) rows->side * rows->side;
@@ -319,15 +319,13 @@ take_row (PixelRows *rows, const Columns *columns, guint row, DynoPart dropped,
     return _ ("there is no label");
   if (part == DYNO_PART_NONE)
     return _ ("the part is none of train, val and test");
-  if (part == dropped)
-    return NULL;
   n = read_pixels (columns, row, out, size);
   if (n != (gint64) size)
     return n < 0 ? _ ("a pixel is no whole number from 0 to 255")
                  : _ ("it has another number of pixels than the first row");
   item.class_id = (gint32) dyno_label_table_add (labels, label);
   item.group = find_group (columns, row, groups);
-  item.part = part != DYNO_PART_TRAIN ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
+  item.part = (guint8) dyno_part_of_listed (n_listed, part);
   g_array_append_val (rows->items, item);
   return NULL;
 }
@@ -337,29 +335,16 @@ take_rows (PixelRows *rows, const Columns *columns, DynoDataset *dataset,
            const DynoOpenContext *context, GError **error)
 {
   guint64 n[DYNO_PART_TEST + 1] = { 0 };
-  DynoPart dropped = DYNO_PART_NONE;
   DynoLabelTable labels, groups;
   gboolean ok = TRUE;
 
   for (guint row = columns->first_row; row < columns->table->rows->len; row++)
     n[part_of (columns, row)]++;
-  if (n[DYNO_PART_VALIDATION] > 0 && n[DYNO_PART_TEST] > 0)
-    {
-      dropped = DYNO_PART_TEST;
-      g_ptr_array_add (
-          dataset->notes,
-          g_strdup_printf (ngettext ("The %" PRIu64 " sample of the part “test” is not "
-                                     "used: “val” is taken for validation",
-                                     "The %" PRIu64 " samples of the part “test” are not "
-                                     "used: “val” is taken for validation",
-                                     (gulong) n[DYNO_PART_TEST]),
-                           n[DYNO_PART_TEST]));
-    }
   dyno_label_table_init (&labels);
   dyno_label_table_init (&groups);
   for (guint row = columns->first_row; ok && row < columns->table->rows->len; row++)
     {
-      const char *reason = take_row (rows, columns, row, dropped, &labels, &groups);
+      const char *reason = take_row (rows, columns, row, n, &labels, &groups);
 
       if (reason)
         dyno_image_list_note (dataset, context, columns->name,

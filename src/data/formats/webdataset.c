@@ -24,6 +24,7 @@
 #include "targetnames.h"
 #include "texttable.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,15 +49,16 @@ typedef struct {
   DynoLabelTable labels;
   guint32 container;
   int fd;
-  gboolean shard_validates;
-  gboolean any; /* the list has a sample, which fixes the kind of target, first */
+  guint64 n_unlabelled; /* samples of the test part, as contests give them */
+  DynoPart shard_part;  /* NONE: the shard trains */
+  gboolean any;         /* the list has a sample, which fixes the kind of target, first */
   Target first;
   GArray *marks; /* DynoLabelMark, of samples with names of labels */
 
   /* the current sample, whose members are being read */
   GString *key;
   DynoListedImage item;
-  gboolean validation;
+  DynoPart part;               /* NONE: none is named */
   Rank image_rank, label_rank; /* NONE: the sample has no such member yet */
   GString *image_name;
   GString *met; /* members that it has, by the text after the key */
@@ -136,7 +138,7 @@ forget_sample (Load *load)
   g_clear_pointer (&load->label, g_free);
   load->source = FROM_NOTHING;
   load->target = A_CLASS;
-  load->validation = FALSE;
+  load->part = DYNO_PART_NONE;
   load->image_rank = load->label_rank = RANK_NONE;
   load->box = (DynoImageBox){ 0 };
   load->refused = NULL;
@@ -279,15 +281,17 @@ end_sample (Load *load, GError **error)
     append_names (load, load->label);
   else
     load->item.class_id = (gint32) dyno_label_table_add (&load->labels, load->label);
-  if (refused)
+  if (refused && load->image_rank != RANK_NONE && load->source == FROM_NOTHING
+      && MAX (load->part, load->shard_part) == DYNO_PART_TEST)
+    load->n_unlabelled++;
+  else if (refused)
     note (load, load->key->str, TRUE, refused);
   else
     {
       if (!dyno_image_list_add_name (load->list, load->image_name->str, load->image_name->len,
                                      &load->item.name, error))
         return FALSE;
-      load->item.part =
-          load->validation || load->shard_validates ? DYNO_PART_VALIDATION : DYNO_PART_TRAIN;
+      load->item.part = (guint8) MAX (load->part, load->shard_part);
       if (load->box.width > 0)
         {
           g_array_set_size (load->list->boxes, load->list->items->len);
@@ -398,8 +402,7 @@ take_json (Load *load, const char *text, gsize size)
     return;
   take_packed (load, members);
   split = g_hash_table_lookup (members, "split");
-  load->validation =
-      load->validation || (split && dyno_part_of_name (split, NULL) > DYNO_PART_TRAIN);
+  load->part = MAX (load->part, split ? dyno_part_of_name (split, NULL) : DYNO_PART_NONE);
   for (guint i = 0; i < G_N_ELEMENTS (lists) && load->source < FROM_JSON; i++)
     {
       value = g_hash_table_lookup (members, lists[i]);
@@ -588,13 +591,12 @@ load_shards (Load *load, GError **error)
   gboolean trains = FALSE;
 
   for (guint i = 0; i < paths->len; i++)
-    trains = trains || dyno_shard_is_of_part (g_ptr_array_index (paths, i), TRUE);
+    trains = trains || dyno_shard_get_part (g_ptr_array_index (paths, i)) == DYNO_PART_TRAIN;
   for (guint i = 0; i < paths->len; i++)
     {
       const char *path = g_ptr_array_index (paths, i);
 
-      load->shard_validates =
-          trains && !dyno_shard_is_of_part (path, TRUE) && dyno_shard_is_of_part (path, FALSE);
+      load->shard_part = trains ? dyno_shard_get_part (path) : DYNO_PART_NONE;
       if (!load_shard (load, path, error))
         return FALSE;
     }
@@ -663,12 +665,27 @@ name_flags (const Load *load)
   info->class_names = g_strdupv (names);
 }
 
+static void
+note_unlabelled (const Load *load)
+{
+  if (load->n_unlabelled > 0)
+    g_ptr_array_add (
+        load->dataset->notes,
+        g_strdup_printf (ngettext ("%" PRIu64 " sample of the test part has no label, and is not "
+                                   "used",
+                                   "%" PRIu64 " samples of the test part have no label, and are "
+                                   "not used",
+                                   (gulong) load->n_unlabelled),
+                         load->n_unlabelled));
+}
+
 static gboolean
 finish_load (Load *load, GError **error)
 {
   DynoImageList *list = load->list;
   DynoDatasetInfo *info = &load->dataset->info;
 
+  note_unlabelled (load);
   if (list->boxes->len > 0)
     g_array_set_size (list->boxes, list->items->len);
   /* Marks name samples by their places in the list. */

@@ -3,7 +3,8 @@
  *
  * Invariants:
  * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/, or
- *   other names of parts (partnames.h), the sub-folders of both together.
+ *   other names of parts (partnames.h), the sub-folders of both together.  A test part beside them
+ *   adds no class.
  * - Within a class, files are ordered by the bytes of their paths, so that an index means the same
  *   file on each run.
  * - A folder is entered once, whatever links lead to it; links that leave the tree are not
@@ -359,8 +360,30 @@ list_subfolders (Walk *walk, const char *path, GPtrArray *list, gboolean outside
   return TRUE;
 }
 
+/* The test part adds no class, since contests give it without labels, in a folder of any name:
+ * folders in it that are no class are noted. */
 static gboolean
-walk_parts (Walk *walk, char *const *parts, GError **error)
+note_strangers (Walk *walk, const char *test, GPtrArray *classes, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) others = g_string_new (NULL);
+
+  if (!list_subfolders (walk, test, names, TRUE, error))
+    return FALSE;
+  for (guint i = 0; i < names->len; i++)
+    {
+      g_autofree char *shown = g_filename_display_name (names->pdata[i]);
+
+      if (!g_ptr_array_find_with_equal_func (classes, names->pdata[i], g_str_equal, NULL))
+        g_string_append_printf (others, "%s“%s”", others->len > 0 ? ", " : "", shown);
+    }
+  if (others->len > 0)
+    g_ptr_array_add (walk->dataset->notes, dyno_part_note_strangers (others->str));
+  return TRUE;
+}
+
+static gboolean
+walk_parts (Walk *walk, char *const parts[3], GError **error)
 {
   DynoDatasetInfo *info = &walk->dataset->info;
   g_autoptr (GPtrArray) classes = g_ptr_array_new_with_free_func (g_free);
@@ -384,8 +407,10 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
       g_free (info->class_names[i]);
       info->class_names[i] = g_filename_display_name (g_ptr_array_index (classes, i));
     }
+  if (parts[2] && !note_strangers (walk, parts[2], classes, error))
+    return FALSE;
   reserve (walk, walk->scan->root);
-  for (guint part = 0; part < 2; part++)
+  for (guint part = 0; part < 3; part++)
     for (guint i = 0; parts[part] && i < classes->len && !dyno_folder_is_cancelled (); i++)
       {
         g_autofree char *path =
@@ -393,7 +418,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
         reserve (walk, parts[part]);
         reserve (walk, path);
       }
-  for (guint part = 0; part < 2; part++)
+  for (guint part = 0; part < 3; part++)
     for (guint i = 0; parts[part] && i < classes->len; i++)
       {
         g_autofree char *path =
@@ -470,6 +495,7 @@ note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
       g_autofree char *shown = g_filename_display_name (name);
 
       if (!g_str_equal (name, folders->train) && g_strcmp0 (name, folders->validation) != 0
+          && g_strcmp0 (name, folders->test) != 0
           && !g_ptr_array_find_with_equal_func (folders->unused, name, g_str_equal, NULL))
         g_string_append_printf (others, "%s“%s”", others->len > 0 ? ", " : "", shown);
     }
@@ -483,7 +509,7 @@ note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
  * part and without folders in it is a class ("train" beside "bus"), unless the folder of the other
  * part exists, too, or no other folder does. */
 static gboolean
-find_parts (Walk *walk, char *parts[2], GError **error)
+find_parts (Walk *walk, char *parts[3], GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   DynoPartFolders folders, flat;
@@ -499,6 +525,7 @@ find_parts (Walk *walk, char *parts[2], GError **error)
       note_unused (walk, &folders, names);
       parts[0] = enter_part (walk, folders.train);
       parts[1] = folders.validation ? enter_part (walk, folders.validation) : NULL;
+      parts[2] = folders.test ? enter_part (walk, folders.test) : NULL;
     }
   else if (flat.train && (flat.validation || names->len == 1))
     parts[0] = enter_part (walk, flat.train);
@@ -512,7 +539,7 @@ find_parts (Walk *walk, char *parts[2], GError **error)
 /* --- doubts ----------------------------------------------------------------------------------- */
 
 static void
-note_doubts (Walk *walk, char *const parts[2])
+note_doubts (Walk *walk, char *const parts[3])
 {
   const DynoFolderScan *scan = walk->scan;
   DynoDataset *dataset = walk->dataset;
@@ -553,7 +580,7 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
                       GError **error)
 {
   Walk walk = { .scan = scan, .dataset = dataset, .context = context };
-  char *parts[2] = { NULL, NULL }, *left;
+  char *parts[3] = { NULL, NULL, NULL }, *left;
   gboolean ok;
 
   dyno_folder_scan_init (scan, context->location->body);
@@ -571,6 +598,7 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
     g_ptr_array_add (dataset->notes, left);
   g_free (parts[0]);
   g_free (parts[1]);
+  g_free (parts[2]);
   g_ptr_array_unref (walk.left);
   g_hash_table_unref (walk.entered);
   free (walk.real_root);

@@ -131,34 +131,15 @@ dyno_image_list_keep (DynoImageList *list, const guint8 *keep)
 }
 
 void
-dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray *notes)
+dyno_image_list_take_parts (DynoImageList *list, const GArray *parts)
 {
-  g_autofree guint8 *keep = g_new (guint8, parts->len + 1);
-  gsize n[DYNO_PART_TEST + 1] = { 0 };
-  gboolean drop;
+  guint64 n[DYNO_PART_TEST + 1] = { 0 };
 
   for (guint i = 0; i < parts->len; i++)
     n[g_array_index (parts, guint8, i)]++;
-  drop = n[DYNO_PART_VALIDATION] > 0 && n[DYNO_PART_TEST] > 0;
   for (guint i = 0; i < parts->len; i++)
-    {
-      DynoPart part = (DynoPart) g_array_index (parts, guint8, i);
-
-      keep[i] = part != DYNO_PART_TEST || !drop;
-      g_array_index (list->items, DynoListedImage, i).part =
-          part != DYNO_PART_TRAIN && n[DYNO_PART_TRAIN] > 0 ? DYNO_PART_VALIDATION
-                                                            : DYNO_PART_TRAIN;
-    }
-  dyno_image_list_keep (list, keep);
-  if (drop)
-    g_ptr_array_add (
-        notes,
-        g_strdup_printf (ngettext ("The %" PRIu64 " sample of the part “test” is not used: "
-                                   "“val” is taken for validation",
-                                   "The %" PRIu64 " samples of the part “test” are not used: "
-                                   "“val” is taken for validation",
-                                   (gulong) ((guint64) n[DYNO_PART_TEST])),
-                         (guint64) n[DYNO_PART_TEST]));
+    g_array_index (list->items, DynoListedImage, i).part =
+        (guint8) dyno_part_of_listed (n, (DynoPart) g_array_index (parts, guint8, i));
 }
 
 void

@@ -83,10 +83,8 @@ const DynoImageBox *dyno_image_list_get_box (const DynoImageList *list, guint64 
 /* Removes the items for which keep is FALSE, with their values, boxes and masks. */
 void dyno_image_list_keep (DynoImageList *list, const guint8 *keep);
 
-/* Sets which items are for validation, from parts: guint8, the DynoPart of each item.  These are
- * the items of all parts but train, or none where no item is in train; where there are both a
- * validation and a test part, the items of the test part are dropped, with a note. */
-void dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray *notes);
+/* Sets the parts of the items from parts: guint8, the DynoPart for which each item is listed. */
+void dyno_image_list_take_parts (DynoImageList *list, const GArray *parts);
 
 /* Called when a container has been indexed: where there are many, it is closed, and opened again at
  * each read. */

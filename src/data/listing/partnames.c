@@ -105,6 +105,16 @@ dyno_part_of_name (const char *name, char **rest)
   return part == DYNO_PART_TEST && is_public ? DYNO_PART_VALIDATION : part;
 }
 
+DynoPart
+dyno_part_of_listed (const guint64 n[DYNO_PART_TEST + 1], DynoPart listed)
+{
+  DynoPart first = DYNO_PART_TRAIN;
+
+  while (first < DYNO_PART_TEST && n[first] == 0)
+    first++;
+  return listed == first ? DYNO_PART_TRAIN : listed;
+}
+
 /* --- folders ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -157,14 +167,14 @@ list_candidates (const char *const *names, gboolean (*can_be) (const char *name,
   return list;
 }
 
-/* The first folder of a validation or test part with the same other words as a train folder. */
+/* The first folder of this part, or of a later one, with the same other words as a train folder. */
 static const Candidate *
-find_other (const GArray *list, const char *rest)
+find_other (const GArray *list, const char *rest, DynoPart from)
 {
   for (guint i = 0; i < list->len; i++)
     {
       const Candidate *one = &g_array_index (list, Candidate, i);
-      if (one->part != DYNO_PART_TRAIN && g_str_equal (one->rest, rest))
+      if (one->part >= from && g_str_equal (one->rest, rest))
         return one;
     }
   return NULL;
@@ -175,13 +185,13 @@ dyno_part_folders_choose (DynoPartFolders *folders, const char *const *names,
                           gboolean (*can_be) (const char *name, gpointer data), gpointer data)
 {
   g_autoptr (GArray) list = list_candidates (names, can_be, data);
-  const Candidate *train = NULL, *validation = NULL;
+  const Candidate *train = NULL, *validation = NULL, *test = NULL;
 
   *folders = (DynoPartFolders){ .unused = g_ptr_array_new_with_free_func (g_free) };
   for (guint i = 0; i < list->len && !train; i++)
     {
       const Candidate *one = &g_array_index (list, Candidate, i);
-      const Candidate *other = find_other (list, one->rest);
+      const Candidate *other = find_other (list, one->rest, DYNO_PART_VALIDATION);
 
       if (one->part != DYNO_PART_TRAIN || (*one->rest != '\0' && !other))
         continue;
@@ -190,12 +200,15 @@ dyno_part_folders_choose (DynoPartFolders *folders, const char *const *names,
     }
   if (!train)
     return;
+  if (validation && validation->part == DYNO_PART_VALIDATION)
+    test = find_other (list, train->rest, DYNO_PART_TEST);
   folders->train = g_strdup (train->name);
   folders->validation = validation ? g_strdup (validation->name) : NULL;
+  folders->test = test ? g_strdup (test->name) : NULL;
   for (guint i = 0; i < list->len; i++)
     {
       const Candidate *one = &g_array_index (list, Candidate, i);
-      if (one != train && one != validation)
+      if (one != train && one != validation && one != test)
         g_ptr_array_add (folders->unused, g_strdup (one->name));
     }
 }
@@ -205,6 +218,7 @@ dyno_part_folders_clear (DynoPartFolders *folders)
 {
   g_clear_pointer (&folders->train, g_free);
   g_clear_pointer (&folders->validation, g_free);
+  g_clear_pointer (&folders->test, g_free);
   g_clear_pointer (&folders->unused, g_ptr_array_unref);
 }
 
@@ -215,15 +229,25 @@ dyno_part_folders_note (const DynoPartFolders *folders, GPtrArray *notes)
     {
       const char *name = g_ptr_array_index (folders->unused, i);
       g_autofree char *rest = NULL;
-      gboolean trains = dyno_part_of_name (name, &rest) == DYNO_PART_TRAIN;
+      DynoPart part = dyno_part_of_name (name, &rest);
+      const char *other = part == DYNO_PART_TEST && folders->test ? folders->test
+                          : part > DYNO_PART_TRAIN                ? folders->validation
+                                                                  : NULL;
       g_autofree char *shown = g_filename_display_name (name),
-                      *taken = g_filename_display_name (
-                          trains || !folders->validation ? folders->train : folders->validation);
+                      *taken = g_filename_display_name (other ? other : folders->train);
 
       g_ptr_array_add (
           notes, g_strdup_printf (_ ("The folder “%s” is not used: “%s” is taken for its part"),
                                   shown, taken));
     }
+}
+
+char *
+dyno_part_note_strangers (const char *names)
+{
+  return g_strdup_printf (_ ("Folders of the test part are not used, since no class of the other "
+                             "parts has their names: %s"),
+                          names);
 }
 
 /* --- names that are no data ------------------------------------------------------------------- */

@@ -15,20 +15,28 @@ G_BEGIN_DECLS
  * same rest. */
 DynoPart dyno_part_of_name (const char *name, char **rest);
 
+/* The part of samples that are listed for one, where n samples are listed for each: where none is
+ * listed for training, those of the first part train. */
+DynoPart dyno_part_of_listed (const guint64 n[DYNO_PART_TEST + 1], DynoPart listed);
+
 /* The folders of a data set's root that are its parts. */
 typedef struct {
-  char *train, *validation; /* names; NULL: there is none */
-  GPtrArray *unused;        /* names of other folders that could be a part */
+  char *train, *validation, *test; /* names; NULL: there is none */
+  GPtrArray *unused;               /* names of other folders that could be a part */
 } DynoPartFolders;
 
-/* Chooses among the names of folders, in the order of their bytes: train, and the first of val and
- * test, with the same rest as train where there is one.  can_be: TRUE where a folder of this name
- * can be a part with classes; NULL: all folders can.  Without a train folder nothing is chosen. */
+/* Chooses among the names of folders, in the order of their bytes: train, and val and test with the
+ * same rest as train where there are any.  A test folder without a val folder validates.  can_be:
+ * TRUE where a folder of this name can be a part with classes; NULL: all folders can.  Without a
+ * train folder nothing is chosen. */
 void dyno_part_folders_choose (DynoPartFolders *folders, const char *const *names,
                                gboolean (*can_be) (const char *name, gpointer data), gpointer data);
 void dyno_part_folders_clear (DynoPartFolders *folders);
 /* Adds a note on each part that is not used. */
 void dyno_part_folders_note (const DynoPartFolders *folders, GPtrArray *notes);
+
+/* The note on sub-folders of the test part that are no class, "“a”, “b”"; g_free. */
+char *dyno_part_note_strangers (const char *names);
 
 /* TRUE for a name that systems and programs leave behind and that is never data: __MACOSX,
  * Thumbs.db, desktop.ini and similar ones.  The name is added to left (an array of g_free'd names;

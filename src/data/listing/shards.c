@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the .tar files that are the shards of one data set, and the shards for validation. */
+/* Finds the .tar files that are the shards of one data set, and their parts. */
 #include "shards.h"
 #include "foldernames.h"
 #include "partnames.h"
@@ -26,7 +26,7 @@ add_shards (const char *folder, GPtrArray *paths)
     g_ptr_array_add (paths, g_ptr_array_index (found, i));
 }
 
-/* The shards in the folders train and val, or in folders with other names of parts. */
+/* The shards in the folders train, val and test, or in folders with other names of parts. */
 static void
 add_parts (const char *root, GPtrArray *paths)
 {
@@ -43,9 +43,9 @@ add_parts (const char *root, GPtrArray *paths)
     }
   g_ptr_array_add (names, NULL);
   dyno_part_folders_choose (&parts, (const char *const *) names->pdata, NULL, NULL);
-  for (guint i = 0; i < 2; i++)
+  for (guint i = 0; i < 3; i++)
     {
-      const char *part = i == 0 ? parts.train : parts.validation;
+      const char *part = i == 0 ? parts.train : i == 1 ? parts.validation : parts.test;
       g_autofree char *folder = part ? g_build_filename (root, part, NULL) : NULL;
       if (folder)
         add_shards (folder, paths);
@@ -70,19 +70,18 @@ dyno_shards_list (const DynoLocation *location)
   return g_steal_pointer (&paths);
 }
 
-gboolean
-dyno_shard_is_of_part (const char *path, gboolean trains)
+DynoPart
+dyno_shard_get_part (const char *path)
 {
   g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path),
                   *last = g_path_get_basename (folder);
   g_auto (GStrv) tokens = g_strsplit_set (base, "-_.", -1);
-  DynoPart part = dyno_part_of_name (last, NULL);
+  DynoPart of_folder = dyno_part_of_name (last, NULL), part = DYNO_PART_NONE;
 
-  for (guint i = 0; tokens[i]; i++)
+  for (guint i = 0; tokens[i] && part != DYNO_PART_TRAIN; i++)
     {
       DynoPart one = dyno_part_of_name (tokens[i], NULL);
-      if (one != DYNO_PART_NONE && (one == DYNO_PART_TRAIN) == trains)
-        return TRUE;
+      part = part == DYNO_PART_NONE || one == DYNO_PART_TRAIN ? one : part;
     }
-  return part != DYNO_PART_NONE && (part == DYNO_PART_TRAIN) == trains;
+  return part == DYNO_PART_NONE || of_folder == DYNO_PART_TRAIN ? of_folder : part;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the shards of a WebDataset, before anything in the files is read. */
 #pragma once
+#include "datapart.h"
 #include "location.h"
 
 G_BEGIN_DECLS
@@ -9,8 +10,8 @@ G_BEGIN_DECLS
  * of a folder and of the folders for parts in it.  g_ptr_array_unref. */
 GPtrArray *dyno_shards_list (const DynoLocation *location);
 
-/* TRUE where a word of the shard's name, or its folder, stands for the training part; with trains
- * FALSE, for another part. */
-gboolean dyno_shard_is_of_part (const char *path, gboolean trains);
+/* The part that a word of the shard's name or its folder stands for: TRAIN where any of these does,
+ * else the part of the first word. */
+DynoPart dyno_shard_get_part (const char *path);
 
 G_END_DECLS
