@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The metrics of a validation that no loss measures (dyno_network_get_validation_metrics): computed
- * from its predictions and their truth with truthsums.h, labelsums.h and
- * shares.h, as in an evaluation of weights.  One
- * thread, that of the pipe.  Private to the train layer. */
+ * from its predictions and their truth with truthsums.h, labelsums.h and shares.h, as in an
+ * evaluation of weights.  One thread, that of the pipe.  Private to the train layer. */
 #pragma once
 #include "comm.h"
 #include "readback.h"

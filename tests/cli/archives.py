@@ -53,6 +53,19 @@ class Archives(Case):
                 facts, = self.lines('inspect', path, '--deep', '--json')
                 self.assertEqual((facts['samples'], facts['undecodable']), (len(NAMES), 0))
 
+    def test_only_the_sparse_file_is_refused(self):
+        """The files after a sparse one in the archive are read."""
+        path = self.path('sparse.tar')
+        with tarfile.open(path, 'w', format=tarfile.PAX_FORMAT) as out:
+            for i in range(12):
+                entry = tarfile.TarInfo(f'{"ab"[i % 2]}/{i}.png')
+                entry.size = len(PNG)
+                if i in (2, 7):
+                    entry.pax_headers = {'GNU.sparse.major': '1', 'GNU.sparse.minor': '0'}
+                out.addfile(entry, io.BytesIO(PNG))
+        facts, = self.lines('inspect', path, '--deep', '--json')
+        self.assertEqual((facts['samples'], facts['class_counts'], facts['unreadable']), (10, [5, 5], 2))
+
     def test_hard_links_have_no_content(self):
         """Some programs write the size of the file that a hard link names; no content comes after it."""
         path = self.path('links.tar')

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Submissions, timeline values, queues, timers, and freeing objects in use. */
+#include "device-private.h"
 #include "gpu-test.h"
 
 #define LANES 256
@@ -376,6 +377,61 @@ test_timeout (void)
   test_device_done (device);
 }
 
+/* --- a device that finishes other work -------------------------------------------------------- */
+
+/* The next answers of a driver whose waits end at once. */
+static struct {
+  guint waits, ends_after; /* the wait that succeeds, counted from 1; 0: none does */
+  guint progress_each;     /* so many waits finish one submission; 0: none is finished */
+} driver;
+
+static VkResult VKAPI_CALL
+answer_wait (VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns)
+{
+  return ++driver.waits == driver.ends_after ? VK_SUCCESS : VK_TIMEOUT;
+}
+
+static VkResult VKAPI_CALL
+answer_counter (VkDevice device, VkSemaphore semaphore, uint64_t *value)
+{
+  *value = driver.progress_each > 0 ? driver.waits / driver.progress_each : 0;
+  return VK_SUCCESS;
+}
+
+/* A device hangs when it has finished nothing for the limit, and not when a wait is longer than
+ * that. */
+static void
+test_progress_is_no_hang (void)
+{
+  DynoDevice *device = test_device (0);
+  PFN_vkWaitSemaphores wait = device->vk.WaitSemaphores;
+  PFN_vkGetSemaphoreCounterValue counter = device->vk.GetSemaphoreCounterValue;
+  g_autoptr (GError) error = NULL;
+
+  dyno_device_set_watchdog (device, 1000); /* four waits */
+  device->vk.WaitSemaphores = answer_wait;
+  device->vk.GetSemaphoreCounterValue = answer_counter;
+  for (guint i = 0; i < 2; i++)
+    {
+      driver.waits = 0;
+      driver.progress_each = 3;
+      driver.ends_after = 50;
+      g_assert_true (dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, 1000, 0, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (driver.waits, ==, 50);
+    }
+  driver.waits = 0;
+  driver.progress_each = 5;
+  g_assert_false (dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, 1000, 0, &error));
+  g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
+  g_assert_cmpuint (driver.waits, ==, 4);
+  device->hangs = 0;
+  device->vk.WaitSemaphores = wait;
+  device->vk.GetSemaphoreCounterValue = counter;
+  dyno_device_set_watchdog (device, 0);
+  test_device_done (device);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -391,6 +447,7 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/command/host-copies-wait-for-the-device",
                    test_host_copies_wait_for_the_device);
   g_test_add_func ("/gpu/command/past-the-end-is-refused", test_past_the_end_is_refused);
+  g_test_add_func ("/gpu/command/progress-is-no-hang", test_progress_is_no_hang);
   g_test_add_func ("/gpu/command/device-goes-last", test_device_goes_last);
   g_test_add_func ("/gpu/command/wait-times-out", test_timeout);
   return g_test_run ();

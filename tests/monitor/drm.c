@@ -227,6 +227,25 @@ test_i915 (void)
   read_at (source, 13 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 10);
   test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 20); /* both video engines together */
+
+  /* The programs on an engine together, from the second reading of each on. */
+  static const guint64 render_ms[][2] = { { 1300, 9000 }, { 1500, 9300 }, { 1900, 9350 } };
+  static const double busy[] = { 0, 50, 45 };
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const pids[] = { "100", "200" };
+      for (guint k = 0; k < 2; k++)
+        {
+          g_autofree char *text =
+              g_strdup_printf ("drm-driver:\ti915\ndrm-pdev:\t" PCI "\ndrm-client-id:\t%u\n"
+                               "drm-engine-render:\t%" G_GUINT64_FORMAT "000000 ns\n",
+                               3 + k, render_ms[i][k]);
+          write_client (root, pids[k], "5", text);
+        }
+      read_at (source, (20 + i) * SECOND, &r);
+      if (i > 0)
+        test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], busy[i]);
+    }
   dyno_source_drm.close (source);
   test_tree_free (root);
 }

@@ -451,6 +451,11 @@ test_hidden_lines_do_not_stretch_a_span (void)
   lines[1].hidden = FALSE;
   g_assert_true (dyno_plot_range (&plot, &range));
   g_assert_cmpfloat (range.y1, >, 900);
+  /* Nor does it lower the beginning of a logarithmic axis. */
+  lines[0].hidden = TRUE;
+  g_assert_cmpfloat (dyno_plot_least_positive (&plot, 0, 20), ==, 1000);
+  lines[0].hidden = FALSE;
+  g_assert_cmpfloat (dyno_plot_least_positive (&plot, 0, 20), ==, 1);
 }
 
 /* The red, green and blue of a pixel in a surface. */

@@ -427,6 +427,15 @@ test_outputs_are_metrics (void)
   g_assert_true (g_file_get_contents (csv, &text, NULL, NULL));
   g_assert_nonnull (strstr (text, ",val_mean_abs_error,val_mean_abs_error_yaw,"
                                   "val_mean_abs_error_pitch,val_mean_abs_error_roll,"));
+  /* The error over all values has a unit only where all have it. */
+  g_auto (TestRun) mixed = { 0 };
+  g_file_set_contents (names, "Yaw (degrees)\nPitch (degrees)\nX (mm)\n", -1, &error);
+  g_assert_no_error (error);
+  g_clear_pointer (&job->out_dir, g_free);
+  test_run_good (&mixed, job);
+  g_assert_cmpstr (mixed.metrics.infos[0].unit, ==, "");
+  g_assert_cmpstr (mixed.metrics.infos[1].unit, ==, "degrees");
+  g_assert_cmpstr (mixed.metrics.infos[3].unit, ==, "mm");
   arrays_clear (&a);
 }
 

@@ -474,33 +474,6 @@ test_rate_begins_after_first_step (void)
 }
 
 static void
-add_wait (DynoSession *session, const DynoStepMetrics *step, gpointer data)
-{
-  double *sum_ms = data;
-
-  *sum_ms += step->wait_data_ms;
-}
-
-/* Each step has its own wait for data: together they are no longer than the run, also where each
- * step waits for the decoding of its batch. */
-static void
-test_waits_for_data_are_apart (void)
-{
-  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=32&samples=3200&classes=4");
-  g_auto (TestRun) run = { 0 };
-  double sum_ms = 0, took_ms;
-
-  test_job_set (job, "epochs=1", "data.val_split=0", "workers=0", "cache=false", NULL);
-  test_run (&run, job, add_wait, &sum_ms);
-  took_ms = run.train_seconds * 1e3;
-  g_assert_no_error (run.error);
-  g_assert_cmpuint (run.done_steps, ==, 200);
-  g_test_message ("waited for %g of %g ms", sum_ms, took_ms);
-  g_assert_cmpfloat (sum_ms, >, 0);
-  g_assert_cmpfloat (sum_ms, <=, took_ms);
-}
-
-static void
 end_first_epoch (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
   if (step->step == 1)
@@ -798,7 +771,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/sequences-have-their-models", test_sequences_have_their_models);
   g_test_add_func ("/train/session/rate-begins-after-first-step",
                    test_rate_begins_after_first_step);
-  g_test_add_func ("/train/session/waits-for-data-are-apart", test_waits_for_data_are_apart);
   g_test_add_func ("/train/session/engine-needs-no-split", test_engine_needs_no_split);
   g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
   g_test_add_func ("/train/session/epoch-after-an-early-end-is-whole",

@@ -92,9 +92,16 @@ test_higher_rung_first (void)
 static void
 test_ties (void)
 {
-  DynoHalvingTrial trials[] = { trial (1, 2, 0), trial (1, 1, 0), trial (1, 1, 0) };
+  DynoHalvingTrial trials[] = { trial (1, 2, 0), trial (1, 1, 0), trial (1, 1, 0),
+                                trial (1, 1, 0), trial (1, 1, 0), trial (1, 1, 0) };
 
   check (trials, 3, 1, 1);
+  trials[1].n_done = 2;
+  check (trials, 3, -1, 0); /* a third of the trials, and not all that are as good */
+  check (trials, 5, -1, 0);
+  check (trials, 6, 2, 1);
+  trials[2].n_done = 2;
+  check (trials, 6, -1, 0);
 }
 
 /* A failure counts in its rung and is never promoted, however few trials there are. */
