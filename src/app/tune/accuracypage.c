@@ -397,8 +397,26 @@ clear_search (DynoAccuracyPage *self)
     gtk_widget_hide (parts[i]);
 }
 
+void
+dyno_accuracy_page_show_search (DynoAccuracyPage *self, DynoAccuracyTune *tune, double minutes,
+                                const char *folder)
+{
+  g_free (self->folder);
+  self->folder = g_strdup (folder);
+  clear_search (self);
+  self->seconds = minutes * 60;
+  self->begin_us = g_get_monotonic_time ();
+  gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
+  gtk_label_set_text (GTK_LABEL (self->next), "");
+  self->tune = tune;
+  self->timer = g_timeout_add (DRAIN_MS, drain, self);
+  show_time (self);
+  show_state (self);
+  g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
+}
+
 static void
-begin (DynoAccuracyPage *self, gboolean go_on)
+begin (DynoAccuracyPage *self, gboolean go_on, const char *folder)
 {
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
   g_auto (GStrv) over = dyno_param_chooser_get_texts (DYNO_PARAM_CHOOSER (self->params));
@@ -408,7 +426,7 @@ begin (DynoAccuracyPage *self, gboolean go_on)
     .metric =
         go_on ? self->prospect->metric : gtk_combo_box_get_active_id (GTK_COMBO_BOX (self->metric)),
     .device = device ? device->name : NULL,
-    .folder = self->folder,
+    .folder = folder,
     .minutes = gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)),
     .most_trials = (guint) gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->most_trials)),
     .most_seeds = (guint) gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->most_seeds)),
@@ -417,15 +435,9 @@ begin (DynoAccuracyPage *self, gboolean go_on)
     .write_best = dyno_best_files_write_accuracy,
     .writer = &dyno_run_writer,
   };
-  clear_search (self);
-  self->seconds = params.minutes * 60;
-  self->begin_us = g_get_monotonic_time ();
-  gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
-  gtk_label_set_text (GTK_LABEL (self->next), "");
-  self->tune = dyno_accuracy_tune_new (&params);
-  dyno_accuracy_tune_start (self->tune);
-  self->timer = g_timeout_add (DRAIN_MS, drain, self);
-  show_time (self);
+  DynoAccuracyTune *tune = dyno_accuracy_tune_new (&params);
+  dyno_accuracy_tune_start (tune);
+  dyno_accuracy_page_show_search (self, tune, params.minutes, folder);
 }
 
 gboolean
@@ -444,11 +456,7 @@ dyno_accuracy_page_start (DynoAccuracyPage *self, gboolean go_on, GError **error
                : dyno_run_writer_claim_folder (self->runs, dyno_setup_get_job (self->setup), error);
   if (!folder)
     return FALSE;
-  g_free (self->folder);
-  self->folder = g_steal_pointer (&folder);
-  begin (self, go_on);
-  show_state (self);
-  g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
+  begin (self, go_on, folder);
   return TRUE;
 }
 

@@ -2,6 +2,7 @@
 /* The page of the search for the best model: its limits and metric, the trials so far, and the best
  * trial beside the user's settings.  The page owns the current search, and frees it in a thread. */
 #pragma once
+#include "accuracytune.h"
 #include "setup.h"
 #include <gtk/gtk.h>
 
@@ -23,6 +24,10 @@ gboolean dyno_accuracy_page_can_go_on (DynoAccuracyPage *self);
  * begun, since the results could not be saved; errors: those of dyno_folder_can_keep and
  * dyno_run_writer_claim_folder. */
 gboolean dyno_accuracy_page_start (DynoAccuracyPage *self, gboolean go_on, GError **error);
+/* Shows a search that has begun, in place of the one before, and takes the tuner.  No other one may
+ * be active.  minutes, folder: those of the search. */
+void dyno_accuracy_page_show_search (DynoAccuracyPage *self, DynoAccuracyTune *tune, double minutes,
+                                     const char *folder);
 void dyno_accuracy_page_stop (DynoAccuracyPage *self);
 gboolean dyno_accuracy_page_is_active (DynoAccuracyPage *self);
 gboolean dyno_accuracy_page_has_best (DynoAccuracyPage *self);

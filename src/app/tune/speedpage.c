@@ -250,6 +250,43 @@ keep_report (DynoSpeedPage *self)
     leave_folder (self);
 }
 
+void
+dyno_speed_page_take_event (DynoSpeedPage *self, const DynoTuneEvent *event)
+{
+  dyno_tune_stages_take_event (DYNO_TUNE_STAGES (self->stages), event);
+  switch (event->type)
+    {
+    case DYNO_TUNE_EVENT_PROGRESS:
+      show_progress (self, event);
+      gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress),
+                                     CLAMP (event->fraction, 0, 1));
+      break;
+    case DYNO_TUNE_EVENT_TRIAL:
+      dyno_trial_table_add (GTK_TREE_VIEW (self->list), &event->trial);
+      break;
+    case DYNO_TUNE_EVENT_BEST:
+      show_best (self, event);
+      break;
+    case DYNO_TUNE_EVENT_NOTE:
+      gtk_label_set_text (GTK_LABEL (self->note), event->text);
+      gtk_widget_show (self->note);
+      break;
+    case DYNO_TUNE_EVENT_WARNING:
+      leave_folder (self);
+      g_signal_emit (self, signals[NOT_KEPT], 0, event->error);
+      break;
+    case DYNO_TUNE_EVENT_ERROR:
+      g_signal_emit (self, signals[FAILED], 0, event->error);
+      break;
+    case DYNO_TUNE_EVENT_DONE:
+      self->over = TRUE;
+      break;
+    case DYNO_TUNE_EVENT_CEILING:
+    default:
+      break;
+    }
+}
+
 static gboolean
 drain (gpointer data)
 {
@@ -257,38 +294,7 @@ drain (gpointer data)
   DynoTuneEvent *event;
   while ((event = dyno_tune_try_pop (self->tune)))
     {
-      dyno_tune_stages_take_event (DYNO_TUNE_STAGES (self->stages), event);
-      switch (event->type)
-        {
-        case DYNO_TUNE_EVENT_PROGRESS:
-          show_progress (self, event);
-          gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress),
-                                         CLAMP (event->fraction, 0, 1));
-          break;
-        case DYNO_TUNE_EVENT_TRIAL:
-          dyno_trial_table_add (GTK_TREE_VIEW (self->list), &event->trial);
-          break;
-        case DYNO_TUNE_EVENT_BEST:
-          show_best (self, event);
-          break;
-        case DYNO_TUNE_EVENT_NOTE:
-          gtk_label_set_text (GTK_LABEL (self->note), event->text);
-          gtk_widget_show (self->note);
-          break;
-        case DYNO_TUNE_EVENT_WARNING:
-          leave_folder (self);
-          g_signal_emit (self, signals[NOT_KEPT], 0, event->error);
-          break;
-        case DYNO_TUNE_EVENT_ERROR:
-          g_signal_emit (self, signals[FAILED], 0, event->error);
-          break;
-        case DYNO_TUNE_EVENT_DONE:
-          self->over = TRUE;
-          break;
-        case DYNO_TUNE_EVENT_CEILING:
-        default:
-          break;
-        }
+      dyno_speed_page_take_event (self, event);
       dyno_tune_event_free (event);
     }
   if (!self->over)
@@ -315,16 +321,11 @@ remember_setup (DynoSpeedPage *self)
   self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
 }
 
-gboolean
-dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error)
+void
+dyno_speed_page_show_search (DynoSpeedPage *self, DynoTune *tune, const char *folder)
 {
-  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup), *folder = NULL;
-  if (self->tune || (obstacle && !dyno_setup_get_plan (self->setup)))
-    return TRUE;
-  if (!(folder = dyno_search_folder_make (runs, error)))
-    return FALSE;
   g_free (self->folder);
-  self->folder = g_steal_pointer (&folder);
+  self->folder = g_strdup (folder);
   gtk_list_store_clear (self->trials);
   self->has_best = FALSE;
   self->over = self->paused = FALSE;
@@ -339,14 +340,26 @@ dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error)
   dyno_tune_stages_begin (DYNO_TUNE_STAGES (self->stages));
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), 0);
-  self->tune = dyno_tune_new (dyno_setup_get_job (self->setup),
-                              gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
-  dyno_tune_set_dataset (self->tune, self->dataset);
-  dyno_tune_keep_in (self->tune, self->folder);
-  dyno_tune_start (self->tune);
+  self->tune = tune;
   self->timer = g_timeout_add (DRAIN_MS, drain, self);
   show_state (self);
   g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
+}
+
+gboolean
+dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error)
+{
+  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup), *folder = NULL;
+  if (self->tune || (obstacle && !dyno_setup_get_plan (self->setup)))
+    return TRUE;
+  if (!(folder = dyno_search_folder_make (runs, error)))
+    return FALSE;
+  DynoTune *tune = dyno_tune_new (dyno_setup_get_job (self->setup),
+                                  gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
+  dyno_tune_set_dataset (tune, dyno_setup_get_dataset (self->setup));
+  dyno_tune_keep_in (tune, folder);
+  dyno_tune_start (tune);
+  dyno_speed_page_show_search (self, tune, folder);
   return TRUE;
 }
 

@@ -3,6 +3,7 @@
  * beside the base line. */
 #pragma once
 #include "setup.h"
+#include "tune.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -17,6 +18,11 @@ void dyno_speed_page_set_setup (DynoSpeedPage *self, DynoSetup *setup);
 /* runs: as for dyno_search_folder_make.  FALSE: nothing was begun, since the search could not be
  * saved; errors: those of dyno_search_folder_make. */
 gboolean dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error);
+/* Shows a search that has begun, in place of the one before, and takes the tuner.  No other one may
+ * be active.  folder: where its report is kept; NULL: nowhere. */
+void dyno_speed_page_show_search (DynoSpeedPage *self, DynoTune *tune, const char *folder);
+/* Shows an event of the search. */
+void dyno_speed_page_take_event (DynoSpeedPage *self, const DynoTuneEvent *event);
 void dyno_speed_page_stop (DynoSpeedPage *self);
 gboolean dyno_speed_page_is_active (DynoSpeedPage *self);
 void dyno_speed_page_use_best (DynoSpeedPage *self);

@@ -280,6 +280,7 @@ main (int argc, char **argv)
   parts_add_setup ();
   parts_add_train ();
   parts_add_tune ();
+  parts_add_tune_pages ();
   parts_add_widgets ();
   parts_add_window ();
   return g_test_run ();

@@ -60,6 +60,7 @@ void parts_add_settings (void);
 void parts_add_setup (void);
 void parts_add_train (void);
 void parts_add_tune (void);
+void parts_add_tune_pages (void);
 void parts_add_widgets (void);
 void parts_add_window (void);
 
