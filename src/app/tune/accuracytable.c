@@ -101,10 +101,10 @@ dyno_accuracy_table_set_rows (GtkTreeView *list, const DynoParamSpace *space,
                               int best)
 {
   GtkTreeModel *model = gtk_tree_view_get_model (list);
+  GtkTreeIter iter;
   for (guint i = 0; i < rows->len; i++)
     {
       const DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
-      GtkTreeIter iter;
       gboolean there = gtk_tree_model_iter_nth_child (model, &iter, NULL, (gint) i);
       if (!there)
         gtk_list_store_append (GTK_LIST_STORE (model), &iter);
@@ -120,6 +120,9 @@ dyno_accuracy_table_set_rows (GtkTreeView *list, const DynoParamSpace *space,
           gtk_tree_view_scroll_to_cell (list, path, NULL, FALSE, 0, 0);
         }
     }
+  /* A run that was stopped before its trial had a value has no row any more. */
+  while (gtk_tree_model_iter_nth_child (model, &iter, NULL, (gint) rows->len))
+    gtk_list_store_remove (GTK_LIST_STORE (model), &iter);
 }
 
 void

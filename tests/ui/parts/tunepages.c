@@ -700,6 +700,9 @@ test_a_stopped_search_can_go_on (void)
                        "Stopping; what was measured stays");
       allow (&a, G_MAXUINT);
       parts_wait (accuracy_is_over, &a);
+      g_autofree char *after = parts_get_column (list, 3);
+      g_assert_null (strstr (after, "Running"));
+      parts_assert_column (list, 0, "0\n1"); /* nothing is known of the trial that was stopped */
       parts_assert_says_not (accuracy_child (&a, "stages"), "● Search");
       parts_wait (is_ready, &a);
       assert_shown (&a, "start controls go_on stages list_box card", "stop status_box empty note");
