@@ -186,11 +186,10 @@ add_settings (GString *text, const DynoStoredRun *run, const GPtrArray *keys)
     }
 }
 
-/* Makes a table with a row for each run: its identity, its results, and the settings that differ
- * between the runs. */
-static char *
-make_table (Export *self)
+char *
+dyno_run_export_make_table (GtkWidget *button)
 {
+  Export *self = get_export (button);
   static const char *const heads[] = { "run",         "model",         "data",
                                        "state",       "steps",         "epochs_done",
                                        "seconds",     "samples_per_s", "best_val_loss",
@@ -242,7 +241,7 @@ table_path_chosen (const char *path, const DynoExporter *exporter, gpointer data
   Request *request = g_new0 (Request, 1);
   request->export = self;
   request->path = g_strdup (path);
-  request->table = make_table (self);
+  request->table = dyno_run_export_make_table (self->button);
   g_task_set_task_data (task, request, request_free);
   dyno_task_run_held (task, write_run);
 }

@@ -276,6 +276,7 @@ main (int argc, char **argv)
   parts_add_params ();
   parts_add_plot ();
   parts_add_runs ();
+  parts_add_runs_page ();
   parts_add_settings ();
   parts_add_setup ();
   parts_add_train ();
