@@ -329,15 +329,13 @@ set_busy (Dialog *self, gboolean busy)
                                 && dyno_evaluation_can_calibrate (self->request, self->evaluation));
 }
 
-static void
-measured (GObject *source, GAsyncResult *result, gpointer data)
+void
+dyno_evaluate_dialog_show_result (GtkWidget *dialog, DynoEvaluation *evaluation,
+                                  const GError *error)
 {
-  g_autoptr (GError) error = NULL;
-  DynoEvaluation *evaluation = dyno_evaluate_finish (result, &error);
-  Dialog *self = data; /* freed if the work was cancelled */
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return;
-  g_clear_object (&self->measuring);
+  Dialog *self = g_object_get_data (G_OBJECT (dialog), "dyno-evaluate");
+  g_return_if_fail (!self->evaluation);
+  stop (&self->measuring);
   self->evaluation = evaluation;
   set_busy (self, FALSE);
   dyno_widget_add_class (self->state, "bad-text", error != NULL);
@@ -347,6 +345,18 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
     gtk_label_set_text (GTK_LABEL (self->state), _ ("None of the samples could be read."));
   else
     show_evaluation (self);
+}
+
+static void
+measured (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  DynoEvaluation *evaluation = dyno_evaluate_finish (result, &error);
+  Dialog *self = data; /* freed if the work was cancelled */
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  g_clear_object (&self->measuring);
+  dyno_evaluate_dialog_show_result (self->dialog, evaluation, error);
 }
 
 /* data: another data set; NULL: a part of the run's, the test part if test. */
@@ -623,7 +633,7 @@ add_content (Dialog *self)
   gtk_widget_show_all (content);
 }
 
-void
+GtkWidget *
 dyno_evaluate_dialog_show (GtkWindow *parent, const char *folder, const DynoJob *job,
                            const char *title, int device)
 {
@@ -647,4 +657,5 @@ dyno_evaluate_dialog_show (GtkWindow *parent, const char *folder, const DynoJob 
   g_signal_connect (self->dialog, "drag-data-received", G_CALLBACK (dropped), self);
   gtk_widget_show (self->dialog);
   start (self, NULL, FALSE);
+  return self->dialog;
 }

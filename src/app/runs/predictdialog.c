@@ -122,10 +122,10 @@ new_picture (Dialog *self, GdkPixbuf *pixbuf)
   return image;
 }
 
-static void
-take_sample (const DynoPredictedSample *sample, gpointer data)
+void
+dyno_predict_dialog_take_sample (const DynoPredictedSample *sample, gpointer dialog)
 {
-  Dialog *self = data;
+  Dialog *self = g_object_get_data (dialog, "dyno-predict");
   GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4),
             *both = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
   g_autofree char *base = g_path_get_basename (sample->sample), *words = describe (sample);
@@ -166,10 +166,10 @@ describe_masks (GString *text, guint64 n, const char *folder)
       text, ngettext ("%s mask saved in %s", "%s masks saved in %s", (gulong) n), count, name);
 }
 
-static void
-take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
+void
+dyno_predict_dialog_take_end (const DynoPredictSummary *s, const GError *error, gpointer dialog)
 {
-  Dialog *self = data;
+  Dialog *self = g_object_get_data (dialog, "dyno-predict");
   g_autofree char *count = dyno_format_count (s->n),
                   *rate = dyno_format_rate (s->seconds > 0 ? (double) s->n / s->seconds : 0);
   g_autoptr (GString) text = g_string_new (NULL);
@@ -208,7 +208,8 @@ take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
 static void
 predict (Dialog *self, const char *const *paths, const char *folder)
 {
-  static const DynoPredictFuncs funcs = { take_sample, take_end };
+  static const DynoPredictFuncs funcs = { dyno_predict_dialog_take_sample,
+                                          dyno_predict_dialog_take_end };
   char **copy = g_strdupv ((char **) paths); /* copied first: paths may be self->paths */
   dyno_predict_work_cancel (self->work);
   g_strfreev (self->paths);
@@ -226,7 +227,7 @@ predict (Dialog *self, const char *const *paths, const char *folder)
   gtk_spinner_start (GTK_SPINNER (self->spinner));
   self->work = dyno_predict_work_start (
       self->weights, self->device, (const char *const *) copy,
-      (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)), folder, &funcs, self);
+      (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)), folder, &funcs, self->dialog);
 }
 
 static void
@@ -421,7 +422,7 @@ add_foot (Dialog *self, GtkWidget *content)
   add_buttons (self, content);
 }
 
-void
+GtkWidget *
 dyno_predict_dialog_show (GtkWindow *parent, const char *folder, const char *title, int device,
                           const char *const *paths)
 {
@@ -451,4 +452,5 @@ dyno_predict_dialog_show (GtkWindow *parent, const char *folder, const char *tit
     start (self, paths);
   else
     choose_images (self);
+  return self->dialog;
 }
