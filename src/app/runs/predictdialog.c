@@ -198,7 +198,7 @@ dyno_predict_dialog_take_end (const DynoPredictSummary *s, const GError *error, 
   self->table = s->n > 0 ? s->table : NULL;
   gtk_widget_set_sensitive (self->save, self->table != NULL);
   gtk_widget_set_visible (self->save_masks, s->has_masks);
-  gtk_widget_set_sensitive (self->save_masks, s->n > s->n_unreadable);
+  gtk_widget_set_sensitive (self->save_masks, s->n_predicted > 0);
   gtk_label_set_text (GTK_LABEL (self->state), text->str);
   dyno_widget_add_class (self->state, "bad-text", error != NULL);
   gtk_widget_set_tooltip_text (self->state, s->notes);

@@ -209,6 +209,19 @@ draw (DynoPredictWork *work, const DynoPrediction *prediction)
   return dyno_sampler_decode (work->dataset, prediction->index, work->pixels, work->scratch);
 }
 
+static void
+take_result (DynoPredictWork *work, DynoPredictedSample *sample, const DynoPrediction *prediction)
+{
+  if (prediction->mask)
+    take_mask (work, sample, prediction->mask);
+  else if (sample->is_values)
+    take_values (sample, work->info, prediction->logits);
+  else if (work->info->is_labels)
+    take_labels (sample, work->info, prediction->shares);
+  else
+    take_classes (sample, work->info, prediction->shares);
+}
+
 static gboolean
 take_prediction (const DynoPrediction *prediction, gpointer data)
 {
@@ -218,16 +231,10 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
   sample->problem = g_strdup (prediction->problem);
   sample->is_values = work->info->is_values;
   work->summary.n++;
-  if (prediction->problem)
-    work->summary.n_unreadable++;
-  else if (prediction->mask)
-    take_mask (work, sample, prediction->mask);
-  else if (sample->is_values)
-    take_values (sample, work->info, prediction->logits);
-  else if (work->info->is_labels)
-    take_labels (sample, work->info, prediction->shares);
-  else
-    take_classes (sample, work->info, prediction->shares);
+  work->summary.n_predicted += !prediction->problem;
+  work->summary.n_unreadable += prediction->problem != NULL;
+  if (!prediction->problem)
+    take_result (work, sample, prediction);
   append_to_table (work, sample->sample, prediction);
   gboolean goes_on =
       !work->masks || prediction->problem || write_mask (work, sample->sample, prediction);

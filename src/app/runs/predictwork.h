@@ -28,7 +28,8 @@ typedef struct {
 } DynoPredictedSample;
 
 typedef struct {
-  guint64 n, n_unreadable;
+  guint64 n; /* without the files that were refused before */
+  guint64 n_predicted, n_unreadable;
   gboolean has_masks; /* the weights have a class for each pixel */
   guint64 n_masks;    /* masks written into the folder */
   double seconds;     /* time of the predictions, without opening the weights */
