@@ -8,6 +8,7 @@
 #include "predictdialog.h"
 #include "predictwork.h"
 #include "runfacts.h"
+#include "safetensors.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -390,6 +391,102 @@ test_only_few_classes_have_a_matrix (void)
     }
 }
 
+/* --- calibration ------------------------------------------------------------------------------ */
+
+/* Adds a sample whose probability for the predicted class is 0.8. */
+static void
+add_sure_sample (DynoEvaluation *e, guint index, guint truth, guint predicted)
+{
+  float logits[3] = { 0 }, shares[3] = { 0.1f, 0.1f, 0.1f };
+  DynoPrediction prediction = { .index = index, .logits = logits, .shares = shares };
+
+  logits[predicted] = 2.0794415f; /* log (0.8 / 0.1) */
+  shares[predicted] = 0.8f;
+  dyno_scores_add_class (e->scores, &prediction, truth);
+}
+
+/* More often wrong than the weights are sure of. */
+static DynoEvaluation *
+new_unsure (Evaluate *e)
+{
+  DynoEvaluation *evaluation = new_evaluation (e, 3);
+
+  evaluation->scores = dyno_scores_new (&evaluation->info, DYNO_EVALUATE_WORST);
+  evaluation->info.temperature = 1;
+  for (guint i = 0; i < 9; i++)
+    add_sure_sample (evaluation, i, i % 3, i < 5 ? i % 3 : (i + 1) % 3);
+  dyno_class_figures_get (evaluation->scores, &evaluation->figures);
+  evaluation->n_samples = 9;
+  return evaluation;
+}
+
+static gboolean
+is_not_busy (gpointer data)
+{
+  return !is_shown (parts_find (((Evaluate *) data)->dialog, GTK_TYPE_PROGRESS_BAR));
+}
+
+static gboolean
+evaluates (gpointer data)
+{
+  return strcmp (gtk_label_get_text (GTK_LABEL (((Evaluate *) data)->state)), "Evaluating…") == 0;
+}
+
+static void
+write_weights (const char *name)
+{
+  g_autofree char *folder = make_folder (name),
+                  *path = g_build_filename (folder, "weights.safetensors", NULL);
+  static const float values[] = { 1, 2 };
+  DynoSafetensor tensor = { .name = "fc.weight",
+                            .type = DYNO_TENSOR_F32,
+                            .n_dims = 1,
+                            .size_bytes = sizeof values,
+                            .shape = { 2 },
+                            .data = values };
+  const char *none[] = { NULL };
+
+  g_assert_true (dyno_safetensors_write (path, &tensor, 1, none, NULL));
+}
+
+/* A calibration that fails can be repeated, and leaves what was evaluated; one that succeeds is
+ * told with the evaluation that follows it, but not with that of other data. */
+static void
+test_a_calibration_is_told_once (void)
+{
+  g_auto (Evaluate) e = { 0 };
+
+  evaluate_init (&e, "calibrated", FALSE);
+  dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+  for (guint i = 0; i < 2; i++) /* there are no weights to write to */
+    {
+      gtk_button_clicked (GTK_BUTTON (e.calibrate));
+      g_assert_false (is_not_busy (&e) || gtk_widget_get_sensitive (e.calibrate));
+      parts_wait (is_not_busy, &e);
+      g_assert_true (is_bad (e.state) && gtk_widget_get_sensitive (e.calibrate));
+      g_assert_true (is_shown (find_results (&e)) && gtk_widget_get_sensitive (e.save));
+    }
+  write_weights ("calibrated");
+  for (guint i = 0; i < 2; i++)
+    {
+      gtk_button_clicked (GTK_BUTTON (e.calibrate));
+      parts_wait (evaluates, &e);
+      g_assert_false (is_bad (e.state));
+      dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+      g_assert_true (g_str_has_prefix (gtk_label_get_text (GTK_LABEL (e.state)),
+                                       i == 0 ? "9 validation samples of" : "9 samples of"));
+      g_assert_nonnull (strstr (gtk_label_get_text (GTK_LABEL (e.state)),
+                                "\nThe weights are calibrated: temperature "));
+      evaluate_again (&e);
+      dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+      g_assert_null (strstr (gtk_label_get_text (GTK_LABEL (e.state)), "calibrated"));
+    }
+  gtk_button_clicked (GTK_BUTTON (e.calibrate)); /* it goes on, but other data are chosen */
+  evaluate_again (&e);
+  dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+  g_assert_null (strstr (gtk_label_get_text (GTK_LABEL (e.state)), "calibrated"));
+}
+
 /* --- masks ------------------------------------------------------------------------------------ */
 
 static DynoMaskScores *
@@ -710,6 +807,7 @@ parts_add_evaluate (void)
                    test_only_a_run_with_a_test_part_offers_it);
   g_test_add_func ("/ui/parts/samples-are-of-the-chosen-cell", test_samples_are_of_the_chosen_cell);
   g_test_add_func ("/ui/parts/only-few-classes-have-a-matrix", test_only_few_classes_have_a_matrix);
+  g_test_add_func ("/ui/parts/a-calibration-is-told-once", test_a_calibration_is_told_once);
   g_test_add_func ("/ui/parts/the-worst-masks-of-a-class", test_the_worst_masks_of_a_class);
   g_test_add_func ("/ui/parts/masks-are-of-the-chosen-class", test_masks_are_of_the_chosen_class);
   g_test_add_func ("/ui/parts/predictions-are-counted", test_predictions_are_counted);

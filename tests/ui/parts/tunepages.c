@@ -792,6 +792,63 @@ test_the_best_of_a_whole_search_is_used (void)
   g_assert_true (now->lr == own);
 }
 
+static int
+get_row (GtkTreeView *list)
+{
+  GtkTreeIter iter;
+  GtkTreeModel *model;
+
+  if (!gtk_tree_selection_get_selected (gtk_tree_view_get_selection (list), &model, &iter))
+    return -1;
+  g_autoptr (GtkTreePath) path = gtk_tree_model_get_path (model, &iter);
+  return gtk_tree_path_get_indices (path)[0];
+}
+
+static void
+note_pointed (GtkWidget *plot, int trial, int *pointed)
+{
+  *pointed = trial;
+}
+
+/* A trial that is pointed at in the plot is selected in the list, and the reverse; the next search
+ * begins with neither. */
+static void
+test_plot_and_list_point_at_the_same_trial (void)
+{
+  g_auto (Accuracy) a = { 0 };
+
+  accuracy_init (&a, "pointed searches");
+  GtkTreeView *list = GTK_TREE_VIEW (accuracy_child (&a, "list"));
+  GtkWidget *plot = accuracy_child (&a, "plot");
+  int pointed = -1;
+
+  g_signal_connect (plot, "pointed", G_CALLBACK (note_pointed), &pointed);
+  for (guint i = 0; i < 2; i++)
+    {
+      accuracy_begin (&a, i ? "second" : "first", 0);
+      parts_wait (trains_its_first, &a);
+      g_assert_cmpint (get_row (list), ==, -1);
+      allow (&a, G_MAXUINT);
+      parts_wait (accuracy_is_over, &a);
+      for (int row = 1; row < 3; row++)
+        {
+          g_autoptr (GtkTreePath) path = gtk_tree_path_new_from_indices (row, -1);
+          gtk_tree_selection_select_path (gtk_tree_view_get_selection (list), path);
+          /* From there the keys go to the next trial and back again. */
+          pointed = -1;
+          parts_press (plot, GDK_KEY_Up);
+          g_assert_true (pointed >= 0 && pointed != row);
+          g_assert_cmpint (get_row (list), ==, pointed);
+          parts_press (plot, GDK_KEY_Down);
+          g_assert_cmpint (pointed, ==, row);
+        }
+      g_signal_emit_by_name (plot, "pointed", 1);
+      g_assert_cmpint (get_row (list), ==, 1);
+      g_signal_emit_by_name (plot, "pointed", -1);
+      g_assert_cmpint (get_row (list), ==, -1);
+    }
+}
+
 /* --- the probe -------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -1120,6 +1177,8 @@ parts_add_tune_pages (void)
   g_test_add_func ("/ui/parts/a-search-that-fails-says-why", test_a_search_that_fails_says_why);
   g_test_add_func ("/ui/parts/the-best-of-a-whole-search-is-used",
                    test_the_best_of_a_whole_search_is_used);
+  g_test_add_func ("/ui/parts/plot-and-list-point-at-the-same-trial",
+                   test_plot_and_list_point_at_the_same_trial);
   g_test_add_func ("/ui/parts/the-probe-finds-what-a-search-needs",
                    test_the_probe_finds_what_a_search_needs);
   g_test_add_func ("/ui/parts/a-search-is-paused-and-stopped", test_a_search_is_paused_and_stopped);
