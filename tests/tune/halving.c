@@ -67,7 +67,7 @@ static void
 test_promotes_the_best_third (void)
 {
   DynoHalvingTrial trials[] = { trial (1, 3, 0), trial (1, 1, 0), trial (1, 2, 0),
-                                trial (1, 4, 0), trial (1, 5, 0), trial (1, 6, 0) };
+                                trial (2, 4, 0), trial (1, 5, 0), trial (1, 6, 0) };
 
   check (trials, 2, -1, 0); /* a third of two trials is none */
   check (trials, 3, 1, 1);
@@ -92,8 +92,9 @@ test_higher_rung_first (void)
 static void
 test_ties (void)
 {
-  DynoHalvingTrial trials[] = { trial (1, 2, 0), trial (1, 1, 0), trial (1, 1, 0),
-                                trial (1, 1, 0), trial (1, 1, 0), trial (1, 1, 0) };
+  DynoHalvingTrial trials[] = { trial (1, 2, 0), trial (1, 1, 0),
+                                trial (1, 1, 0), trial (1, (double) NAN, 0),
+                                trial (1, 1, 0), trial (1, 1, 0) };
 
   check (trials, 3, 1, 1);
   trials[1].n_done = 2;
@@ -102,6 +103,51 @@ test_ties (void)
   check (trials, 6, 2, 1);
   trials[2].n_done = 2;
   check (trials, 6, -1, 0);
+}
+
+/* Every fourth trial goes past the first rung, after better ones, and every 16th past the second
+ * one, but not where it failed. */
+static void
+test_hedges (void)
+{
+  DynoHalvingTrial trials[32];
+
+  for (guint i = 0; i < 32; i++)
+    trials[i] = trial (1, i, 0);
+  check (trials, 4, 0, 1);
+  trials[0].n_done = 2;
+  check (trials, 3, -1, 0);
+  check (trials, 4, 3, 1);
+  trials[3].n_done = 2;
+  trials[3].losses[1] = -1; /* the best of the second rung, but not of three */
+  check (trials, 5, -1, 0);
+  check (trials, 7, 1, 1);
+  trials[1].n_done = 2;
+  check (trials, 7, 3, 2);
+  trials[3].n_done = 3;
+  check (trials, 7, -1, 0);
+  check (trials, 8, 7, 1);
+  trials[7].failed = TRUE;
+  check (trials, 8, -1, 0);
+  trials[7].failed = FALSE;
+  trials[7].losses[0] = (double) NAN;
+  check (trials, 8, -1, 0);
+  check (trials, 12, 2, 1);
+  trials[2].n_done = 2;
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 12, 1), ==, 11);
+  trials[11].n_done = 2;
+  trials[11].losses[1] = 100;
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 12, 2), ==, -1);
+  for (guint i = 0; i < 32; i++)
+    trials[i] = trial (2, 1, i);
+  for (guint i = 0; i < 10; i++)
+    trials[i].n_done = 3; /* the best third */
+  g_assert_cmpuint (dyno_halving_count_promoted (trials, 32, 2), ==, 2);
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 32, 2), ==, 15);
+  trials[15].n_done = 3;
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 32, 2), ==, 31);
+  trials[31].failed = TRUE;
+  g_assert_cmpint (dyno_halving_find_promoted (trials, 32, 2), ==, -1);
 }
 
 /* A failure counts in its rung and is never promoted, however few trials there are. */
@@ -145,7 +191,7 @@ count_better (const DynoHalvingTrial *trials, guint n, guint rung, double loss, 
 }
 
 /* For any measurements, no trial is promoted twice, past the last rung or after it failed, and a
- * promoted trial is in the best third of its rung. */
+ * promoted trial is in the best third of its rung, or one of those that go past the first rung. */
 static void
 test_properties (void)
 {
@@ -163,7 +209,7 @@ test_properties (void)
           g_assert_cmpmem (&step, sizeof step, &again, sizeof again);
           g_assert_cmpuint (t->n_done, ==, step.rung);
           g_assert_false (t->failed);
-          if (step.trial >= 0)
+          if (step.trial >= 0 && step.trial % DYNO_HALVING_HEDGE != DYNO_HALVING_HEDGE - 1)
             {
               guint n_here, better = count_better (trials, n, step.rung - 1,
                                                    t->losses[step.rung - 1], &n_here);
@@ -185,7 +231,7 @@ test_busy_trials_are_not_promoted_again (void)
   DynoHalvingTrial trials[7];
 
   for (guint i = 0; i < 7; i++)
-    trials[i] = trial (1, 7 - i, 0);
+    trials[i] = trial (i == 3 ? 2 : 1, 7 - i, 0);
   g_assert_cmpuint (dyno_halving_count_promoted (trials, 7, 1), ==, 2);
   g_assert_cmpint (dyno_halving_find_promoted (trials, 7, 1), ==, 6);
   trials[6].busy = TRUE;
@@ -204,6 +250,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/halving/promotes-the-best-third-once", test_promotes_the_best_third);
   g_test_add_func ("/tune/halving/looks-at-the-higher-rung-first", test_higher_rung_first);
   g_test_add_func ("/tune/halving/the-earlier-of-equals-goes-on", test_ties);
+  g_test_add_func ("/tune/halving/every-fourth-goes-past-the-first-rung", test_hedges);
   g_test_add_func ("/tune/halving/failures-are-the-worst", test_failures);
   g_test_add_func ("/tune/halving/failed-above-keeps-its-place-below", test_failure_above);
   g_test_add_func ("/tune/halving/holds-for-any-losses", test_properties);

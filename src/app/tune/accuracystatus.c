@@ -64,8 +64,10 @@ dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
   if (run->trial == 0)
     return _ ("After that come others, as long as there is time; the last part of it is for the "
               "comparison.");
-  return _ ("The best third of each rung is trained longer, several trials at once where that is "
-            "faster. In the end the best two are compared with your settings.");
+  return _ (
+      "The best third of each rung, and every fourth trial, is trained longer, several trials "
+      "at once where that is faster. In the end the best two are compared with your "
+      "settings.");
 }
 
 /* --- stages ----------------------------------------------------------------------------------- */

@@ -57,11 +57,23 @@ dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, guint rung,
   return count_better (trials, n, rung, trial) < n_here / DYNO_HALVING_ETA;
 }
 
+/* TRUE: the trial goes on to the rung unless it failed. */
+static gboolean
+is_hedge (const DynoHalvingTrial *trials, guint trial, guint rung)
+{
+  guint each = 1;
+
+  for (guint i = 0; i < rung; i++)
+    each *= DYNO_HALVING_HEDGE;
+  return (trial + 1) % each == 0 && isfinite (loss_at (&trials[trial], rung - 1));
+}
+
 static gboolean
 is_promoted (const DynoHalvingTrial *trials, guint n, guint rung, guint trial)
 {
   return !trials[trial].busy && trials[trial].n_done == rung
-         && dyno_halving_is_best_third (trials, n, rung - 1, trial);
+         && (dyno_halving_is_best_third (trials, n, rung - 1, trial)
+             || is_hedge (trials, trial, rung));
 }
 
 guint

@@ -3,6 +3,11 @@
  * Tuning", ASHA) decides which trial is trained longer: of the trials that have finished a rung,
  * the best third is promoted to the next one.  It is asynchronous: no rung waits until it is full.
  *
+ * A rung may rank trials otherwise than later ones: with a high learning rate, a few epochs may be
+ * worse than with a low one, and all epochs better.  So every DYNO_HALVING_HEDGE-th trial goes on to
+ * the second rung whatever its loss, of these every DYNO_HALVING_HEDGE-th to the third one, and so
+ * on, as in the brackets of Hyperband (Li et al. 2018).
+ *
  * The decisions follow from the measured values only: a resumed search decides the same. */
 #pragma once
 #include <glib.h>
@@ -10,6 +15,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_HALVING_ETA        3
+#define DYNO_HALVING_HEDGE      4
 #define DYNO_HALVING_MOST_RUNGS 4 /* the first rung has a 27th of the last one's epochs */
 
 /* Lists the epochs up to which a trial trains in each rung, rising: the last rung has all epochs,
@@ -30,7 +36,7 @@ gboolean dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, gu
                                      guint trial);
 
 /* The number of trials that would be promoted to this rung, 1 or above: they are among the best
- * third of the rung below, and have not been promoted. */
+ * third of the rung below, or are promoted whatever their loss, and have not been promoted. */
 guint dyno_halving_count_promoted (const DynoHalvingTrial *trials, guint n, guint rung);
 /* The best of them, of equal losses the earliest; -1: there is none. */
 int dyno_halving_find_promoted (const DynoHalvingTrial *trials, guint n, guint rung);
