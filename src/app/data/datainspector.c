@@ -173,8 +173,8 @@ compared (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 /* Compares the samples, unless this was done, is under way, or would disturb a run or
- * measurement. */
-static void
+ * measurement.  Returns whether a comparison was begun or ended. */
+static gboolean
 compare_if_idle (DynoDataInspector *self)
 {
   gboolean locked = dyno_setup_is_locked (self->setup);
@@ -183,8 +183,8 @@ compare_if_idle (DynoDataInspector *self)
   else if (!locked && self->dataset && !self->survey && !self->failure && !self->comparing)
     ask (self, &self->comparing, compare_in_thread, compared);
   else
-    return;
-  changed (self);
+    return FALSE;
+  return TRUE;
 }
 
 static void
@@ -216,7 +216,8 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataInspector *self)
       self->settings = *settings;
       ask (self, &self->dividing, divide_in_thread, divided);
     }
-  compare_if_idle (self);
+  if (compare_if_idle (self))
+    changed (self);
 }
 
 /* --- its users -------------------------------------------------------------------------------- */
@@ -264,7 +265,8 @@ dyno_data_inspector_compare (DynoDataInspector *self)
     return;
   self->most_bytes = 0;
   g_clear_pointer (&self->survey, dyno_survey_free);
-  compare_if_idle (self);
+  compare_if_idle (self); /* a run that is in progress delays it */
+  changed (self);
 }
 
 DynoDataInspector *
