@@ -552,7 +552,7 @@ static void
 dyno_data_page_init (DynoDataPage *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
-  gtk_widget_set_direction (self->size, GTK_TEXT_DIR_LTR); /* height, width, channels */
+  gtk_widget_set_direction (self->size, GTK_TEXT_DIR_LTR); /* width, height, channels */
   self->strips = g_ptr_array_new ();
   self->images = g_ptr_array_new ();
   hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (self->seen_row), self->seen);

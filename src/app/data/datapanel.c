@@ -233,8 +233,11 @@ recent_data_listed (GObject *owner, const GPtrArray *paths)
   for (guint i = 0; i < paths->len; i++)
     {
       GtkWidget *button = gtk_model_button_new ();
+      /* An underscore of the text is a mnemonic. */
       g_autofree char *name = g_filename_display_basename (paths->pdata[i]);
-      g_object_set (button, "text", name, "visible", TRUE, NULL);
+      g_auto (GStrv) pieces = g_strsplit (name, "_", -1);
+      g_autofree char *text = g_strjoinv ("__", pieces);
+      g_object_set (button, "text", text, "visible", TRUE, NULL);
       gtk_widget_set_tooltip_text (button, paths->pdata[i]);
       gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "win.open-data");
       gtk_actionable_set_action_target (GTK_ACTIONABLE (button), "s", paths->pdata[i]);
@@ -317,5 +320,5 @@ static void
 dyno_data_panel_init (DynoDataPanel *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
-  gtk_widget_set_direction (self->size, GTK_TEXT_DIR_LTR); /* height, width, channels */
+  gtk_widget_set_direction (self->size, GTK_TEXT_DIR_LTR); /* width, height, channels */
 }

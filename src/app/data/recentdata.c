@@ -73,13 +73,33 @@ existing_found (GObject *source, GAsyncResult *result, gpointer data)
   request->listed (source, found);
 }
 
+/* When Dyno opened the item last; 0: never. */
+static time_t
+get_last_use (GtkRecentInfo *item)
+{
+  const char *exec;
+  guint count;
+  time_t when = 0;
+  if (gtk_recent_info_has_application (item, "dyno"))
+    gtk_recent_info_get_application_info (item, "dyno", &exec, &count, &when);
+  return when;
+}
+
+static int
+compare_last_uses (gconstpointer a, gconstpointer b)
+{
+  time_t when_a = get_last_use ((GtkRecentInfo *) a), when_b = get_last_use ((GtkRecentInfo *) b);
+  return when_a > when_b ? -1 : when_a < when_b;
+}
+
 void
 dyno_recent_data_list (guint most, GObject *owner, DynoRecentDataListed listed)
 {
   if (g_object_get_data (owner, "dyno-recent-asked"))
     return;
   g_autolist (GtkRecentInfo) items =
-      gtk_recent_manager_get_items (gtk_recent_manager_get_default ());
+      g_list_sort (gtk_recent_manager_get_items (gtk_recent_manager_get_default ()),
+                   compare_last_uses); /* the manager's order is that of the first uses */
   Request *request = g_new0 (Request, 1);
   request->paths = g_ptr_array_new_with_free_func (g_free);
   request->most = most;

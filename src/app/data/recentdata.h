@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* Paths in UTF-8 that exist, newest first. */
+/* Paths in UTF-8 that exist; the data set that was opened last comes first. */
 typedef void (*DynoRecentDataListed) (GObject *owner, const GPtrArray *paths);
 
 /* Adds a data set to the list; built-in ones are left out. */

@@ -267,6 +267,7 @@ main (int argc, char **argv)
   hdy_init ();
   parts_add_queue (); /* before the others make a history */
   parts_add_data ();
+  parts_add_datapage ();
   parts_add_device ();
   parts_add_diagnosis ();
   parts_add_evaluate ();
@@ -280,6 +281,7 @@ main (int argc, char **argv)
   parts_add_run_curves ();
   parts_add_runs ();
   parts_add_runs_page ();
+  parts_add_samples ();
   parts_add_settings ();
   parts_add_setup ();
   parts_add_train ();

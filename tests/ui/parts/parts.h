@@ -46,6 +46,7 @@ char *parts_get_column (GtkTreeView *table, int column);
 void parts_assert_column (GtkTreeView *table, int column, const char *expected);
 
 void parts_add_data (void);
+void parts_add_datapage (void);
 void parts_add_device (void);
 void parts_add_diagnosis (void);
 void parts_add_evaluate (void);
@@ -60,6 +61,7 @@ void parts_add_queue (void);
 void parts_add_run_curves (void);
 void parts_add_runs (void);
 void parts_add_runs_page (void);
+void parts_add_samples (void);
 void parts_add_settings (void);
 void parts_add_setup (void);
 void parts_add_train (void);
