@@ -5,7 +5,6 @@
 #include "barlist.h"
 #include "corebars.h"
 #include "devicefigures.h"
-#include "devicewatch.h"
 #include "format.h"
 #include "row.h"
 #include "plot/grid.h"
@@ -137,10 +136,16 @@ show_plots (DynoDevicePage *self, DynoDeviceWatch *watch)
     }
 }
 
+DynoDeviceWatch *
+dyno_device_page_get_watch (DynoDevicePage *self)
+{
+  return self->watches[self->shown];
+}
+
 static void
 show_reading (DynoDevicePage *self)
 {
-  DynoDeviceWatch *watch = self->watches[self->shown];
+  DynoDeviceWatch *watch = dyno_device_page_get_watch (self);
   if (!watch || !gtk_widget_get_mapped (GTK_WIDGET (self)))
     return;
   const DynoSensorReading *reading = dyno_device_watch_get_reading (watch);

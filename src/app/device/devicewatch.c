@@ -17,7 +17,7 @@ struct _DynoDeviceWatch {
   DynoSensorReading reading;
   DynoSeries *series[DYNO_N_SENSORS];
   gboolean any, has[DYNO_N_SENSORS];
-  gint64 began_us;
+  gint64 began_us; /* time of the first reading */
   double seconds;
   guint timer;
 };
@@ -61,9 +61,13 @@ name_of (DynoSensor sensor)
     }
 }
 
-static void
-take (DynoDeviceWatch *self)
+void
+dyno_device_watch_take (DynoDeviceWatch *self, const DynoSensorReading *reading)
 {
+  if (!self->any)
+    self->began_us = reading->time_us;
+  self->reading = *reading;
+  self->any = TRUE;
   self->seconds = (double) (self->reading.time_us - self->began_us) / G_USEC_PER_SEC;
   for (guint i = 0; i < DYNO_N_SENSORS; i++)
     {
@@ -71,18 +75,16 @@ take (DynoDeviceWatch *self)
       self->has[i] = self->has[i] || isfinite (value);
       dyno_series_append (self->series[i], self->seconds, value / unit_of ((DynoSensor) i));
     }
+  g_signal_emit (self, signals[CHANGED], 0);
 }
 
 static gboolean
 ask (gpointer data)
 {
   DynoDeviceWatch *self = data;
-  if (dyno_sensors_get (self->sensors, &self->reading))
-    {
-      self->any = TRUE;
-      take (self);
-      g_signal_emit (self, signals[CHANGED], 0);
-    }
+  DynoSensorReading reading;
+  if (dyno_sensors_get (self->sensors, &reading))
+    dyno_device_watch_take (self, &reading);
   return G_SOURCE_CONTINUE;
 }
 
@@ -157,6 +159,5 @@ dyno_device_watch_init (DynoDeviceWatch *self)
                                                                    : factor == MIB ? "MiB/s"
                                                                                    : unit);
     }
-  self->began_us = g_get_monotonic_time ();
   self->timer = g_timeout_add (INTERVAL_MS, ask, self);
 }

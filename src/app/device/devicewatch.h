@@ -13,6 +13,8 @@ G_DECLARE_FINAL_TYPE (DynoDeviceWatch, dyno_device_watch, DYNO, DEVICE_WATCH, GO
 
 /* Reads about once per second from then on.  device NULL: watches only the machine. */
 DynoDeviceWatch *dyno_device_watch_new (const DynoDeviceInfo *device);
+/* Takes a reading as the newest one, as those of the sensors are taken. */
+void dyno_device_watch_take (DynoDeviceWatch *self, const DynoSensorReading *reading);
 /* The newest reading; NULL: there is none yet. */
 const DynoSensorReading *dyno_device_watch_get_reading (DynoDeviceWatch *self);
 /* The values of a sensor over time; bytes are converted to GiB, bytes per second to MiB/s, and an
@@ -20,7 +22,8 @@ const DynoSensorReading *dyno_device_watch_get_reading (DynoDeviceWatch *self);
 DynoSeries *dyno_device_watch_get_series (DynoDeviceWatch *self, DynoSensor sensor);
 /* Whether the sensor ever had a value. */
 gboolean dyno_device_watch_has (DynoDeviceWatch *self, DynoSensor sensor);
-double dyno_device_watch_get_seconds (DynoDeviceWatch *self); /* x of the newest points */
+/* x of the newest points: seconds since the first reading */
+double dyno_device_watch_get_seconds (DynoDeviceWatch *self);
 
 /* Signal "changed" (): there is a reading that was not seen before. */
 

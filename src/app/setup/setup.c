@@ -278,11 +278,13 @@ start_small (DynoSetup *self)
     dyno_setup_open_data (self, "builtin:shapes?size=32&samples=2000");
 }
 
-static void
-list_done (GObject *source, GAsyncResult *result, gpointer data)
+void
+dyno_setup_take_devices (DynoSetup *self, GPtrArray *devices, GError *error)
 {
-  DynoSetup *self = DYNO_SETUP (source);
-  self->devices = g_task_propagate_pointer (G_TASK (result), &self->device_error);
+  g_clear_pointer (&self->devices, g_ptr_array_unref);
+  g_clear_error (&self->device_error);
+  self->devices = devices;
+  self->device_error = error;
   for (guint i = 0; self->devices && i < self->devices->len; i++)
     if (g_strcmp0 (((const DynoDeviceInfo *) self->devices->pdata[i])->name, self->preferred_device)
         == 0)
@@ -291,6 +293,14 @@ list_done (GObject *source, GAsyncResult *result, gpointer data)
   start_small (self);
   announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
   plan_later (self);
+}
+
+static void
+list_done (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GError *error = NULL;
+  GPtrArray *devices = g_task_propagate_pointer (G_TASK (result), &error);
+  dyno_setup_take_devices (DYNO_SETUP (source), devices, error);
 }
 
 void

@@ -269,6 +269,7 @@ main (int argc, char **argv)
   parts_add_data ();
   parts_add_datapage ();
   parts_add_device ();
+  parts_add_devicepage ();
   parts_add_diagnosis ();
   parts_add_evaluate ();
   parts_add_exports ();

@@ -48,6 +48,7 @@ void parts_assert_column (GtkTreeView *table, int column, const char *expected);
 void parts_add_data (void);
 void parts_add_datapage (void);
 void parts_add_device (void);
+void parts_add_devicepage (void);
 void parts_add_diagnosis (void);
 void parts_add_evaluate (void);
 void parts_add_exports (void);
