@@ -261,8 +261,8 @@ show_unreadable (DynoRunMonitor *self, const DynoEvent *event)
   g_signal_emit (self, signals[WARNING], 0, text->str);
 }
 
-static void
-handle (DynoRunMonitor *self, DynoEvent *event)
+void
+dyno_run_monitor_take_event (DynoRunMonitor *self, DynoEvent *event)
 {
   dyno_run_view_take_event (self->view, event);
   switch (event->type)
@@ -316,7 +316,7 @@ dyno_run_monitor_drain (DynoRunMonitor *self)
       g_autoptr (DynoEvent) event = dyno_event_queue_pop (self->events, 0);
       if (!event)
         break;
-      handle (self, event);
+      dyno_run_monitor_take_event (self, event);
       any = TRUE;
     }
   any |= dyno_run_view_take_log (self->view, dyno_session_get_metrics (self->session),

@@ -40,6 +40,8 @@ gboolean dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char
 gboolean dyno_run_monitor_is_active (
     DynoRunMonitor *self); /* TRUE from the start until all is saved and freed */
 void dyno_run_monitor_drain (DynoRunMonitor *self);
+/* Takes an event of the run, as _drain takes those of the session; "changed" is not emitted. */
+void dyno_run_monitor_take_event (DynoRunMonitor *self, DynoEvent *event);
 /* Seconds since the start; -1: no run yet.  While a run is prepared, "changed" is emitted each
  * second. */
 double dyno_run_monitor_get_elapsed (DynoRunMonitor *self);

@@ -276,6 +276,7 @@ main (int argc, char **argv)
   parts_add_form ();
   parts_add_history ();
   parts_add_inspector ();
+  parts_add_monitor ();
   parts_add_network ();
   parts_add_params ();
   parts_add_plot ();

@@ -55,6 +55,7 @@ void parts_add_exports (void);
 void parts_add_form (void);
 void parts_add_history (void);
 void parts_add_inspector (void);
+void parts_add_monitor (void);
 void parts_add_network (void);
 void parts_add_params (void);
 void parts_add_plot (void);
