@@ -113,9 +113,9 @@ choose_path (GtkWidget *button, Preferences *self)
 {
   static const char *const patterns[] = { "*.dyno", "*.ini", "*.json", NULL };
   gboolean folder = GPOINTER_TO_INT (g_object_get_data (G_OBJECT (button), "dyno-folder"));
-  dyno_dialog_open (GTK_WINDOW (self->window), gtk_widget_get_tooltip_text (button), folder,
-                    folder ? NULL : patterns, _ ("Dyno settings (*.dyno, *.ini, *.json)"),
-                    path_chosen, button);
+  g_autofree char *title = gtk_widget_get_tooltip_text (button);
+  dyno_dialog_open (GTK_WINDOW (self->window), title, folder, folder ? NULL : patterns,
+                    _ ("Dyno settings (*.dyno, *.ini, *.json)"), path_chosen, button);
 }
 
 static void

@@ -291,5 +291,6 @@ main (int argc, char **argv)
   parts_add_tune_pages ();
   parts_add_widgets ();
   parts_add_window ();
+  parts_add_windows ();
   return g_test_run ();
 }

@@ -71,5 +71,6 @@ void parts_add_tune (void);
 void parts_add_tune_pages (void);
 void parts_add_widgets (void);
 void parts_add_window (void);
+void parts_add_windows (void);
 
 G_END_DECLS

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows beside the main one, what the main one opens, and the checks before a run: preferences,
+ * help, the rail of pages, menus of plots, settings files, paths, plans, networks. */
+#include "parts.h"
+#include "errorbar.h"
+#include "help.h"
+#include "home.h"
+#include "layersdialog.h"
+#include "networkopener.h"
+#include "pathcheck.h"
+#include "planner.h"
+#include "plot/plotmenu.h"
+#include "preferences.h"
+#include "rail.h"
+#include "window-private.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+/* The window with this title that is no dialog of GTK; NULL: none. */
+static GtkWidget *
+find_window (const char *title)
+{
+  g_autoptr (GList) windows = gtk_window_list_toplevels ();
+
+  for (GList *l = windows; l; l = l->next)
+    if (g_strcmp0 (gtk_window_get_title (l->data), title) == 0)
+      return l->data;
+  return NULL;
+}
+
+static const char *
+get_name (gpointer widget)
+{
+  return atk_object_get_name (gtk_widget_get_accessible (widget));
+}
+
+/* Devices of these types. */
+static GPtrArray *
+make_devices (DynoDeviceType first, DynoDeviceType second)
+{
+  static const char *const names[] = { "Card A", "Card B" };
+  GPtrArray *devices = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoDeviceInfo *device = g_new0 (DynoDeviceInfo, 1);
+      device->index = i;
+      device->type = i == 0 ? first : second;
+      device->vram_bytes = (guint64) 8 << 30;
+      g_strlcpy (device->name, names[i], sizeof device->name);
+      g_ptr_array_add (devices, device);
+    }
+  return devices;
+}
+
+static void
+drop (DynoSetup *setup)
+{
+  dyno_setup_shutdown (setup);
+  g_object_unref (setup);
+}
+
+/* --- preferences -------------------------------------------------------------------------------- */
+
+/* The values of the combo's rows, with a bar between them. */
+static char *
+list_ids (gpointer combo)
+{
+  GtkTreeModel *model = gtk_combo_box_get_model (combo);
+  GString *ids = g_string_new (NULL);
+  GtkTreeIter iter;
+
+  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more;
+       more = gtk_tree_model_iter_next (model, &iter))
+    {
+      g_autofree char *id = NULL;
+      gtk_tree_model_get (model, &iter, 1, &id, -1);
+      g_string_append_printf (ids, "%s|", id);
+    }
+  return g_string_free (ids, FALSE);
+}
+
+static void
+assert_string (GSettings *state, const char *key, const char *expected)
+{
+  g_autofree char *value = g_settings_get_string (state, key);
+
+  g_assert_cmpstr (value, ==, expected);
+}
+
+static void
+reset_keys (GSettings *state)
+{
+  static const char *const keys[] = { "device",        "begin-with",  "stop",       "notifications",
+                                      "settings-file", "runs-folder", "data-folder" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    g_settings_reset (state, keys[i]);
+}
+
+/* Choices are those of the state and change it at once; a device that is not present stays chosen;
+ * each path is shown in its own row, and is taken back by its own button. */
+static void
+test_preferences_are_those_of_the_state (void)
+{
+  g_autoptr (GSettings) state = dyno_state_new ();
+  GtkWidget *parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
+  DynoSetup *setup = dyno_setup_new ();
+  static const struct {
+    const char *key, *none, *choose, *reset;
+  } rows[] = {
+    { "settings-file", "None chosen", "Choose the settings file", "Settings file: take back" },
+    { "runs-folder", "Dyno's own folder", "Choose the folder for runs", "Runs: take back" },
+    { "data-folder", "The last one, or Pictures", "Choose the folder that data is looked for in",
+      "Data: take back" }
+  };
+
+  if (!state)
+    {
+      g_test_skip ("The schema is not compiled");
+      return;
+    }
+  dyno_setup_take_devices (setup, make_devices (DYNO_DEVICE_TYPE_DISCRETE, 0), NULL);
+  reset_keys (state);
+  g_settings_set_string (state, "device", "Card Z");
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_preferences_show (GTK_WINDOW (parent), state, setup, i == 0 ? NULL : "runs-folder");
+      GtkWidget *window = find_window ("Preferences");
+      g_autoptr (GPtrArray) combos = parts_find_all (window, GTK_TYPE_COMBO_BOX_TEXT);
+      g_autofree char *devices = list_ids (combos->pdata[0]);
+      g_assert_cmpuint (combos->len, ==, 3);
+      g_assert_cmpstr (devices, ==, i == 0 ? "|Card A|Card B|Card Z|" : "|Card A|Card B|");
+      g_assert_cmpstr (gtk_combo_box_get_active_id (combos->pdata[0]), ==,
+                       i == 0 ? "Card Z" : "Card A");
+      gtk_combo_box_set_active_id (combos->pdata[0], "Card A");
+      assert_string (state, "device", "Card A");
+      g_assert_cmpstr (gtk_combo_box_get_active_id (combos->pdata[1]), ==,
+                       i == 0 ? "last" : "preset");
+      gtk_combo_box_set_active_id (combos->pdata[1], "preset");
+      assert_string (state, "begin-with", "preset");
+      g_assert_cmpstr (gtk_combo_box_get_active_id (combos->pdata[2]), ==,
+                       i == 0 ? "ask" : "discard");
+      gtk_combo_box_set_active_id (combos->pdata[2], "discard");
+      assert_string (state, "stop", "discard");
+      GtkSwitch *toggle = GTK_SWITCH (parts_find (window, GTK_TYPE_SWITCH));
+      g_assert_true (gtk_switch_get_active (toggle) == dyno_state_wants_notifications (state));
+      gtk_switch_set_active (toggle, i == 1);
+      g_assert_true (dyno_state_wants_notifications (state) == (i == 1));
+      for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
+        {
+          GtkWidget *reset = parts_find_button (window, rows[k].reset);
+          g_assert_cmpstr (get_name (reset), ==, rows[k].reset);
+          g_assert_false (gtk_widget_get_visible (reset));
+          parts_assert_says (window, rows[k].none);
+          g_settings_set_string (state, rows[k].key, "/a/place");
+          parts_assert_says (window, "/a/place");
+          parts_assert_says_not (window, rows[k].none);
+          g_assert_true (gtk_widget_get_visible (reset));
+          for (guint other = 0; other < G_N_ELEMENTS (rows); other++)
+            if (other != k)
+              parts_assert_says (window, rows[other].none);
+          gtk_button_clicked (GTK_BUTTON (reset));
+          assert_string (state, rows[k].key, "");
+          g_assert_false (gtk_widget_get_visible (reset));
+          parts_assert_says_not (window, "/a/place");
+        }
+      g_assert_true (
+          (gtk_window_get_focus (GTK_WINDOW (window)) == parts_find_button (window, rows[1].choose))
+          == (i == 1));
+      gtk_widget_destroy (window);
+      g_settings_set_string (state, "runs-folder", "/gone"); /* nothing listens any more */
+      g_settings_reset (state, "runs-folder");
+    }
+  reset_keys (state);
+  gtk_widget_destroy (parent);
+  drop (setup);
+}
+
+/* --- help ---------------------------------------------------------------------------------------- */
+
+static void
+assert_topic (const char *title)
+{
+  GtkWidget *window = find_window ("Help");
+  GtkStack *stack = GTK_STACK (parts_find (window, GTK_TYPE_STACK));
+  GtkListBox *list = GTK_LIST_BOX (parts_find (window, GTK_TYPE_LIST_BOX));
+
+  g_assert_cmpstr (get_name (gtk_stack_get_visible_child (stack)), ==, title);
+  g_assert_cmpstr (get_name (gtk_list_box_get_selected_row (list)), ==, title);
+}
+
+/* There is one window of help, which shows the topic of the page that it was asked for last; it can
+ * be closed by a key, and opened again. */
+static void
+test_help_shows_the_topic_of_the_page (void)
+{
+  GtkWidget *parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_help_show (GTK_WINDOW (parent), "tune");
+      GtkWidget *window = find_window ("Help");
+      assert_topic ("Tuning");
+      dyno_help_show (GTK_WINDOW (parent), "device");
+      g_assert_true (find_window ("Help") == window);
+      assert_topic ("Device");
+      dyno_help_show (GTK_WINDOW (parent), "no such page");
+      assert_topic ("First Steps");
+      dyno_help_show (GTK_WINDOW (parent), NULL);
+      assert_topic ("First Steps");
+      gtk_list_box_select_row (
+          GTK_LIST_BOX (parts_find (window, GTK_TYPE_LIST_BOX)),
+          gtk_list_box_get_row_at_index (GTK_LIST_BOX (parts_find (window, GTK_TYPE_LIST_BOX)), 7));
+      assert_topic ("Command Line");
+      parts_press (window, GDK_KEY_a);
+      g_assert_nonnull (find_window ("Help"));
+      parts_press (window, GDK_KEY_Escape);
+      g_assert_null (find_window ("Help"));
+    }
+  dyno_help_show (GTK_WINDOW (parent), "runs");
+  gtk_widget_destroy (parent); /* the help goes with it */
+  g_assert_null (find_window ("Help"));
+  parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
+  dyno_help_show (GTK_WINDOW (parent), "runs");
+  assert_topic ("Runs");
+  gtk_widget_destroy (parent);
+}
+
+/* --- the rail ------------------------------------------------------------------------------------ */
+
+static void
+assert_pressed (GtkWidget *rail, guint pressed)
+{
+  g_autoptr (GPtrArray) buttons = parts_find_all (rail, GTK_TYPE_TOGGLE_BUTTON);
+
+  g_assert_cmpuint (buttons->len, ==, 3);
+  for (guint i = 0; i < buttons->len; i++)
+    g_assert_cmpint (gtk_toggle_button_get_active (buttons->pdata[i]), ==, i == pressed);
+}
+
+/* The button of the present page is pressed, and stays so when it is clicked again. */
+static void
+test_the_rail_presses_the_present_page (void)
+{
+  static const char *const pages[] = { "one", "two", "three" };
+  GtkWidget *window = g_object_new (GTK_TYPE_APPLICATION_WINDOW, NULL),
+            *rail = g_object_new (DYNO_TYPE_RAIL, NULL),
+            *stack = g_object_ref_sink (gtk_stack_new ());
+  g_autoptr (GSimpleAction) page =
+      g_simple_action_new_stateful ("page", G_VARIANT_TYPE_STRING, g_variant_new_string ("one"));
+
+  for (guint i = 0; i < 3; i++)
+    {
+      GtkWidget *child = gtk_label_new (NULL);
+      gtk_container_add_with_properties (GTK_CONTAINER (stack), child, "name", pages[i], "title",
+                                         pages[2 - i], "icon-name", "edit-undo-symbolic", NULL);
+    }
+  g_action_map_add_action (G_ACTION_MAP (window), G_ACTION (page));
+  gtk_container_add (GTK_CONTAINER (window), rail);
+  dyno_rail_set_stack (DYNO_RAIL (rail), GTK_STACK (stack));
+  parts_assert_texts (rail, "three\ntwo\none");
+  assert_pressed (rail, 0);
+  g_autoptr (GPtrArray) buttons = parts_find_all (rail, GTK_TYPE_TOGGLE_BUTTON);
+  g_assert_cmpstr (get_name (buttons->pdata[2]), ==, "one");
+  for (guint k = 0; k < 2; k++)
+    for (guint i = 0; i < 3; i++)
+      {
+        gtk_button_clicked (buttons->pdata[i]);
+        g_assert_cmpstr (g_variant_get_string (g_action_get_state (G_ACTION (page)), NULL), ==,
+                         pages[i]);
+        assert_pressed (rail, i);
+        gtk_button_clicked (buttons->pdata[i]);
+        assert_pressed (rail, i);
+      }
+  g_simple_action_set_state (page, g_variant_new_string ("two"));
+  assert_pressed (rail, 1);
+  gtk_widget_destroy (window);
+  g_object_unref (stack);
+}
+
+/* --- the menu of a plot -------------------------------------------------------------------------- */
+
+static void
+note_span (DynoPlotView *view, double x0, double x1, GString *spans)
+{
+  g_string_append_printf (spans, "%g-%g ", x0, x1);
+}
+
+static GtkWidget *
+open_menu (DynoPlotView *view)
+{
+  GtkWidget *widget = GTK_WIDGET (view);
+  g_autoptr (GdkEvent) event = gdk_event_new (GDK_BUTTON_PRESS);
+
+  event->button.window = g_object_ref (gtk_widget_get_window (widget));
+  event->button.button = GDK_BUTTON_SECONDARY;
+  gdk_event_set_device (
+      event, gdk_seat_get_pointer (gdk_display_get_default_seat (gtk_widget_get_display (widget))));
+  g_assert_true (gtk_widget_event (widget, event));
+  GList *menus = gtk_menu_get_for_attach_widget (widget);
+  return menus->data;
+}
+
+static GtkWidget *
+find_item (GtkWidget *menu, const char *label)
+{
+  g_autoptr (GPtrArray) items = parts_find_all (menu, GTK_TYPE_MENU_ITEM);
+
+  for (guint i = 0; i < items->len; i++)
+    if (g_strcmp0 (gtk_menu_item_get_label (items->pdata[i]), label) == 0)
+      return items->pdata[i];
+  g_error ("There is no item “%s”", label);
+}
+
+static gboolean
+has_no_menu (gpointer view)
+{
+  return gtk_menu_get_for_attach_widget (view) == NULL;
+}
+
+/* The zoom can be reset where there is one; each menu is of its moment. */
+static void
+test_the_menu_resets_a_zoom (void)
+{
+  DynoPlotView *view = g_object_new (DYNO_TYPE_PLOT_VIEW, NULL);
+  GtkWidget *window = parts_show (GTK_WIDGET (view), 300, 200);
+  g_autoptr (GString) spans = g_string_new (NULL);
+
+  dyno_plot_menu_attach (view);
+  g_signal_connect (view, "span", G_CALLBACK (note_span), spans);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_plot_view_set_span (view, (DynoPlotSpan){ 0, 0 });
+      GtkWidget *menu = open_menu (view);
+      g_assert_false (gtk_widget_get_sensitive (find_item (menu, "_Reset Zoom")));
+      gtk_menu_shell_deactivate (GTK_MENU_SHELL (menu));
+      g_signal_emit_by_name (menu, "selection-done");
+      parts_wait (has_no_menu, view);
+      dyno_plot_view_set_span (view, (DynoPlotSpan){ 3, 7 });
+      menu = open_menu (view);
+      g_assert_true (gtk_widget_get_sensitive (find_item (menu, "_Reset Zoom")));
+      gtk_menu_item_activate (GTK_MENU_ITEM (find_item (menu, "_Reset Zoom")));
+      g_assert_cmpstr (spans->str, ==, i == 0 ? "0-0 " : "0-0 0-0 ");
+      gtk_menu_shell_deactivate (GTK_MENU_SHELL (menu));
+      g_signal_emit_by_name (menu, "selection-done");
+      parts_wait (has_no_menu, view);
+    }
+  gtk_widget_destroy (window);
+}
+
+/* --- the first page ------------------------------------------------------------------------------ */
+
+static void
+test_the_first_page_names_the_device (void)
+{
+  const struct {
+    DynoDeviceType type;
+    const char *title;
+  } rows[] = { { DYNO_DEVICE_TYPE_DISCRETE, "Put Your GPU on the Dynamometer" },
+               { DYNO_DEVICE_TYPE_SOFTWARE, "Put This Machine on the Dynamometer" },
+               { DYNO_DEVICE_TYPE_INTEGRATED, "Put Your GPU on the Dynamometer" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoSetup *setup = dyno_setup_new ();
+      GtkWidget *home = g_object_ref_sink (g_object_new (DYNO_TYPE_HOME, NULL));
+      gtk_widget_show (home);
+      dyno_home_set_setup (DYNO_HOME (home), setup);
+      dyno_setup_take_devices (setup, make_devices (rows[i].type, DYNO_DEVICE_TYPE_SOFTWARE), NULL);
+      parts_assert_says (home, rows[i].title);
+      dyno_setup_set_device (setup, 1);
+      parts_assert_says (home, "Put This Machine on the Dynamometer");
+      dyno_setup_set_device (setup, 0);
+      parts_assert_says (home, rows[i].title);
+      gtk_widget_destroy (home);
+      g_object_unref (home);
+      drop (setup);
+    }
+  DynoSetup *setup = dyno_setup_new ();
+  GtkWidget *home = g_object_ref_sink (g_object_new (DYNO_TYPE_HOME, NULL));
+  gtk_widget_show (home);
+  dyno_home_set_setup (DYNO_HOME (home), setup);
+  parts_assert_says_not (home, "It is not there.");
+  dyno_setup_take_devices (setup, NULL,
+                           g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "It is not there."));
+  parts_assert_says (home, "It is not there.");
+  parts_assert_says_not (home, rows[0].title);
+  parts_assert_says_not (home, rows[1].title);
+  gtk_widget_destroy (home);
+  g_object_unref (home);
+  drop (setup);
+}
+
+/* --- paths, plans, networks ---------------------------------------------------------------------- */
+
+static void
+count_change (gpointer object, guint *n)
+{
+  (*n)++;
+}
+
+static gboolean
+is_known (gpointer paths)
+{
+  return dyno_path_check_is_known (paths);
+}
+
+typedef struct {
+  guint *n, before;
+} Changes;
+
+static gboolean
+has_changed (gpointer data)
+{
+  const Changes *changes = data;
+
+  return *changes->n > changes->before;
+}
+
+/* What is known is about the paths that were asked for last; the same paths keep it until they are
+ * looked at again. */
+static void
+test_paths_are_those_asked_for_last (void)
+{
+  DynoPathCheck *paths = dyno_path_check_new ();
+  const char *home = g_get_home_dir ();
+  g_autofree char *file = g_build_filename (home, "weights.pth", NULL),
+                  *gone = g_build_filename (home, "gone.pth", NULL),
+                  *refusal = g_strdup_printf ("Cannot read “%s”: No such file or directory", gone);
+  guint n = 0;
+
+  g_assert_true (g_file_set_contents (file, "x", 1, NULL));
+  g_signal_connect (paths, "changed", G_CALLBACK (count_change), &n);
+  g_assert_false (dyno_path_check_is_known (paths));
+  g_assert_null (dyno_path_check_get_folder (paths));
+  for (guint i = 0; i < 2; i++)
+    {
+      n = 0;
+      dyno_path_check_ask (paths, home, gone);
+      dyno_path_check_ask (paths, home, file);
+      g_assert_false (dyno_path_check_is_known (paths));
+      parts_wait (is_known, paths);
+      g_assert_cmpuint (n, ==, 3); /* two requests, one answer */
+      g_assert_null (dyno_path_check_get_weights_problem (paths));
+      g_assert_null (dyno_path_check_get_folder_problem (paths));
+      dyno_path_check_ask (paths, home, gone);
+      g_assert_false (dyno_path_check_is_known (paths));
+      parts_wait (is_known, paths);
+      g_assert_cmpstr (dyno_path_check_get_weights_problem (paths), ==, refusal);
+      n = 0;
+      dyno_path_check_ask (paths, home, gone);
+      g_assert_true (n == 0 && dyno_path_check_is_known (paths));
+      g_assert_cmpstr (dyno_path_check_get_weights_problem (paths), ==, refusal);
+      g_assert_true (g_file_set_contents (gone, "x", 1, NULL));
+      parts_wait (has_changed, &(Changes){ &n, 0 });
+      dyno_path_check_ask (paths, home, gone);
+      parts_wait (has_changed, &(Changes){ &n, 1 });
+      g_assert_null (dyno_path_check_get_weights_problem (paths));
+      g_assert_cmpint (g_unlink (gone), ==, 0);
+      dyno_path_check_ask (paths, file, NULL); /* a file is no folder */
+      g_assert_cmpstr (dyno_path_check_get_folder (paths), ==, file);
+      parts_wait (is_known, paths);
+      g_assert_nonnull (dyno_path_check_get_folder_problem (paths));
+      g_assert_null (dyno_path_check_get_weights_problem (paths));
+    }
+  dyno_path_check_ask (paths, home, gone);
+  g_object_unref (paths); /* while it looks */
+}
+
+typedef struct {
+  GString *text;
+  guint n;
+} Answers;
+
+static void
+note_plan (const DynoJob *job, const DynoJobPlan *plan, const DynoRunEstimate *estimate,
+           const GError *error, gpointer data)
+{
+  Answers *answers = data;
+
+  answers->n++;
+  g_assert_true ((plan != NULL) == (estimate != NULL) || !plan);
+  g_string_append_printf (answers->text, "%d %s\n", (int) job->settings.batch_size,
+                          plan    ? "planned"
+                          : error ? "failed"
+                                  : "nothing");
+}
+
+/* Of several requests only the last one is planned, with the settings of its time; without data or
+ * device there is neither a plan nor an error. */
+static void
+test_only_the_last_plan_is_reported (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  Answers answers = { text, 0 };
+  DynoPlanner *planner = dyno_planner_new (note_plan, &answers);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=16&samples=64", NULL, NULL, NULL, NULL, NULL);
+  g_autoptr (GPtrArray) devices = dyno_device_list (NULL);
+
+  g_assert_nonnull (devices);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  for (guint i = 0; i < 2; i++)
+    {
+      g_string_set_size (text, 0);
+      answers.n = 0;
+      job->settings.batch_size = 8;
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      job->settings.batch_size = 16;
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      job->settings.batch_size = 32;
+      parts_wait (has_changed, &(Changes){ &answers.n, 0 });
+      g_assert_cmpstr (text->str, ==, "16 planned\n");
+      dyno_planner_ask (planner, job, NULL, devices->pdata[0]);
+      parts_wait (has_changed, &(Changes){ &answers.n, 1 });
+      dyno_planner_ask (planner, job, dataset, NULL);
+      parts_wait (has_changed, &(Changes){ &answers.n, 2 });
+      g_assert_cmpstr (text->str, ==, "16 planned\n32 nothing\n32 nothing\n");
+      g_free (job->model);
+      job->model = g_strdup ("no such model");
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      parts_wait (has_changed, &(Changes){ &answers.n, 3 });
+      g_assert_true (g_str_has_suffix (text->str, "nothing\n32 failed\n"));
+      g_free (job->model);
+      job->model = g_strdup ("mlp");
+    }
+  dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+  dyno_planner_free (planner);
+  dyno_planner_free (NULL);
+}
+
+typedef struct {
+  DynoNetworkOpener *opener;
+  GString *text;
+} Networks;
+
+static void
+note_network (const DynoOpenedNetwork *opened, gpointer data)
+{
+  Networks *networks = data;
+
+  g_assert_null (dyno_network_opener_get_path (networks->opener));
+  g_assert_true (opened->error && !opened->model && !opened->has_weights);
+  g_string_append_printf (networks->text, "%s\n", opened->path);
+}
+
+static gboolean
+is_read (gpointer networks)
+{
+  return ((Networks *) networks)->text->len > 0;
+}
+
+/* Of several networks only the last one is reported, by its whole path; one that was cancelled is
+ * not. */
+static void
+test_only_the_last_network_is_reported (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  Networks networks = { NULL, text };
+
+  networks.opener = dyno_network_opener_new (note_network, &networks);
+  g_assert_false (dyno_network_opener_cancel (networks.opener));
+  for (guint i = 0; i < 2; i++)
+    {
+      for (guint k = 0; k < 9; k++)
+        dyno_network_opener_open (networks.opener, "/nowhere/first.onnx", NULL);
+      g_assert_true (dyno_network_opener_cancel (networks.opener));
+      g_assert_null (dyno_network_opener_get_path (networks.opener));
+      g_assert_false (dyno_network_opener_cancel (networks.opener));
+      dyno_network_opener_open (networks.opener, "/nowhere/other/../last.onnx",
+                                i == 0 ? NULL : "mlp");
+      g_assert_cmpstr (dyno_network_opener_get_path (networks.opener), ==, "/nowhere/last.onnx");
+      parts_wait (is_read, &networks);
+      g_assert_cmpstr (text->str, ==, "/nowhere/last.onnx\n");
+      g_string_set_size (text, 0);
+    }
+  dyno_network_opener_open (networks.opener, "/nowhere/first.onnx", NULL);
+  dyno_network_opener_free (networks.opener);
+  dyno_network_opener_free (NULL);
+}
+
+/* --- files of the window -------------------------------------------------------------------------- */
+
+static gboolean
+is_ready (gpointer setup)
+{
+  return dyno_setup_get_presets (setup) && !dyno_setup_get_opening (setup, NULL);
+}
+
+static gboolean
+is_revealed (GtkWidget *bar)
+{
+  return gtk_info_bar_get_revealed (GTK_INFO_BAR (parts_find (bar, GTK_TYPE_INFO_BAR)));
+}
+
+/* A settings file is told by its extension; its errors and warnings go with the next file; nothing
+ * but a network is opened during a run. */
+static void
+test_files_are_opened_by_their_kind (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  GtkWidget *bar = window->error_bar;
+  g_autofree char *good = g_build_filename (g_get_home_dir (), "good.INI", NULL),
+                  *odd = g_build_filename (g_get_home_dir (), "odd.dyno", NULL),
+                  *gone = g_build_filename (g_get_home_dir (), "gone.json", NULL);
+  const DynoSettings *now = &dyno_setup_get_job (window->setup)->settings;
+
+  g_assert_true (dyno_is_settings_file ("/a/b.dyno") && dyno_is_settings_file ("/a/b.Json")
+                 && dyno_is_settings_file ("b.ini"));
+  g_assert_false (dyno_is_settings_file ("/a.ini/b") || dyno_is_settings_file ("/a/json")
+                  || dyno_is_settings_file ("b.onnx"));
+  g_assert_true (g_file_set_contents (good, "[settings]\nepochs=7\n", -1, NULL));
+  g_assert_true (g_file_set_contents (odd, "[settings]\nepochs=9\nno.such.setting=1\n", -1, NULL));
+  parts_wait (is_ready, window->setup);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_window_show_page (window, "home");
+      dyno_window_open (window, good);
+      g_assert_cmpint (now->epochs, ==, 7);
+      g_assert_cmpstr (gtk_stack_get_visible_child_name (GTK_STACK (window->pages)), ==, "train");
+      g_assert_false (is_revealed (bar));
+      dyno_window_show_page (window, "runs");
+      dyno_window_open (window, odd);
+      g_assert_cmpint (now->epochs, ==, 9);
+      g_assert_cmpstr (gtk_stack_get_visible_child_name (GTK_STACK (window->pages)), ==, "runs");
+      g_assert_true (is_revealed (bar));
+      parts_assert_says (bar, "Parts of the settings file were left out");
+      g_assert_false (dyno_error_bar_has_error (DYNO_ERROR_BAR (bar)));
+      dyno_window_open (window, gone);
+      g_assert_cmpint (now->epochs, ==, 9);
+      g_assert_true (dyno_error_bar_has_error (DYNO_ERROR_BAR (bar)));
+      dyno_window_open (window, good);
+      g_assert_false (is_revealed (bar));
+      g_assert_false (dyno_error_bar_has_error (DYNO_ERROR_BAR (bar)));
+      dyno_setup_set_locked (window->setup, TRUE);
+      dyno_window_open (window, odd);
+      g_assert_cmpint (now->epochs, ==, 7);
+      g_assert_true (is_revealed (bar));
+      parts_assert_says (bar, "“odd.dyno” was not opened");
+      dyno_setup_set_locked (window->setup, FALSE);
+      dyno_window_show_page (window, "home");
+      dyno_window_open (window, "builtin:waves");
+      g_assert_cmpstr (gtk_stack_get_visible_child_name (GTK_STACK (window->pages)), ==, "data");
+      g_assert_false (is_revealed (bar));
+      parts_wait (is_ready, window->setup);
+      g_assert_cmpstr (dyno_setup_get_job (window->setup)->data, ==, "builtin:waves");
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+}
+
+void
+parts_add_windows (void)
+{
+  g_test_add_func ("/ui/parts/preferences-are-those-of-the-state",
+                   test_preferences_are_those_of_the_state);
+  g_test_add_func ("/ui/parts/help-shows-the-topic-of-the-page",
+                   test_help_shows_the_topic_of_the_page);
+  g_test_add_func ("/ui/parts/the-rail-presses-the-present-page",
+                   test_the_rail_presses_the_present_page);
+  g_test_add_func ("/ui/parts/the-menu-resets-a-zoom", test_the_menu_resets_a_zoom);
+  g_test_add_func ("/ui/parts/the-first-page-names-the-device",
+                   test_the_first_page_names_the_device);
+  g_test_add_func ("/ui/parts/paths-are-those-asked-for-last", test_paths_are_those_asked_for_last);
+  g_test_add_func ("/ui/parts/only-the-last-plan-is-reported", test_only_the_last_plan_is_reported);
+  g_test_add_func ("/ui/parts/only-the-last-network-is-reported",
+                   test_only_the_last_network_is_reported);
+  g_test_add_func ("/ui/parts/files-are-opened-by-their-kind", test_files_are_opened_by_their_kind);
+}
