@@ -3,6 +3,7 @@
  * help, the rail of pages, menus of plots, settings files, paths, plans, networks. */
 #include "parts.h"
 #include "errorbar.h"
+#include "format.h"
 #include "help.h"
 #include "home.h"
 #include "layersdialog.h"
@@ -12,6 +13,7 @@
 #include "plot/plotmenu.h"
 #include "preferences.h"
 #include "rail.h"
+#include "vrambar.h"
 #include "window-private.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -656,6 +658,241 @@ test_files_are_opened_by_their_kind (void)
   g_object_unref (widget);
 }
 
+/* --- the actions of the window --------------------------------------------------------------------- */
+
+static gboolean
+can (DynoWindow *window, const char *action)
+{
+  return g_action_group_get_action_enabled (G_ACTION_GROUP (window), action);
+}
+
+static void
+put_state (DynoWindow *window, DynoSessionState state)
+{
+  g_autoptr (DynoEvent) event = dyno_event_new (DYNO_EVENT_STATE);
+
+  event->state = state;
+  dyno_run_monitor_take_event (window->monitor, event);
+  dyno_window_update_actions (window);
+}
+
+static gboolean
+has_plan (gpointer setup)
+{
+  return is_ready (setup) && dyno_setup_get_plan (setup);
+}
+
+static gboolean
+is_idle (gpointer window)
+{
+  return !dyno_window_is_working (window);
+}
+
+/* A run is paused, released and stopped where it can be, and others are begun when it is over; this
+ * is so for a second run, too. */
+static void
+test_actions_follow_the_run (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs of actions", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  static const char *const idle[] = { "start",       "tune",      "quick-test",   "open-data",
+                                      "open-folder", "open-file", "open-settings" },
+                           *const active[] = { "stop", "discard" };
+
+  parts_wait (has_plan, window->setup);
+  dyno_window_take_runs_folder (window, runs);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  job->resume = g_strdup ("/nowhere/at/all");
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *ready = gtk_widget_get_tooltip_text (window->start_button);
+      for (guint k = 0; k < G_N_ELEMENTS (idle); k++)
+        g_assert_true (can (window, idle[k]));
+      g_assert_false (can (window, "stop") || can (window, "pause") || can (window, "release")
+                      || can (window, "discard") || can (window, "stop-tune")
+                      || can (window, "use-best") || can (window, "resume-interrupted"));
+      g_assert_cmpstr (ready, ==, "Train (F5)");
+      g_assert_true (gtk_widget_get_visible (window->start_button)
+                     && !gtk_widget_get_visible (window->pause_button)
+                     && !gtk_widget_get_visible (window->stop_button));
+      dyno_window_begin_job (window, job);
+      for (guint k = 0; k < G_N_ELEMENTS (idle); k++)
+        g_assert_false (can (window, idle[k]));
+      for (guint k = 0; k < G_N_ELEMENTS (active); k++)
+        g_assert_true (can (window, active[k]));
+      g_assert_true (can (window, "add-to-queue")); /* it is for later */
+      g_assert_false (can (window, "pause") || can (window, "release"));
+      g_assert_true (!gtk_widget_get_visible (window->start_button)
+                     && gtk_widget_get_visible (window->pause_button)
+                     && gtk_widget_get_visible (window->stop_button));
+      g_assert_true (gtk_stack_get_visible_child (GTK_STACK (window->train_stack))
+                     == window->run_page);
+      put_state (window, DYNO_SESSION_RUNNING);
+      g_assert_true (can (window, "pause") && can (window, "release"));
+      g_assert_cmpstr (gtk_label_get_label (GTK_LABEL (window->pause_label)), ==, "_Pause");
+      put_state (window, DYNO_SESSION_PAUSED);
+      g_assert_true (can (window, "pause") && can (window, "release") && can (window, "stop"));
+      g_assert_cmpstr (gtk_label_get_label (GTK_LABEL (window->pause_label)), ==, "_Resume");
+      g_autoptr (DynoEvent) released = dyno_event_new (DYNO_EVENT_RELEASED);
+      dyno_run_monitor_take_event (window->monitor, released);
+      dyno_window_update_actions (window);
+      g_assert_true (can (window, "pause") && !can (window, "release"));
+      put_state (window, DYNO_SESSION_RUNNING);
+      g_assert_true (can (window, "release"));
+      g_assert_cmpstr (gtk_label_get_label (GTK_LABEL (window->pause_label)), ==, "_Pause");
+      put_state (window, DYNO_SESSION_STOPPING);
+      g_assert_false (can (window, "pause") || can (window, "release") || can (window, "stop")
+                      || can (window, "discard") || can (window, "start"));
+      parts_wait (is_idle, window);
+    }
+  /* While something is missing, nothing is begun or kept for later, and the button says why. */
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_setup_open_data (window->setup, "builtin:waves");
+      g_assert_false (can (window, "start") || can (window, "add-to-queue"));
+      g_autofree char *why = gtk_widget_get_tooltip_text (window->start_button);
+      g_assert_cmpstr (why, ==, "The data set is being opened.");
+      dyno_setup_cancel_open (window->setup);
+      g_assert_true (can (window, "start") && can (window, "add-to-queue"));
+      g_autofree char *ready = gtk_widget_get_tooltip_text (window->start_button);
+      g_assert_cmpstr (ready, ==, "Train (F5)");
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+}
+
+/* --- memory, layers -------------------------------------------------------------------------------- */
+
+typedef struct {
+  DynoSetup *setup;
+  guint64 budget;
+} Budget;
+
+static gboolean
+has_budget (gpointer data)
+{
+  const Budget *budget = data;
+  const DynoJobPlan *plan = dyno_setup_get_plan (budget->setup);
+
+  return plan && plan->budget_bytes == budget->budget;
+}
+
+static GtkWidget *
+get_of_bar (GtkWidget *bar, const char *name)
+{
+  return GTK_WIDGET (gtk_widget_get_template_child (bar, DYNO_TYPE_VRAM_BAR, name));
+}
+
+/* Both limits are named where they differ, and which of them counts; a need beyond the limit is
+ * marked as long as it lasts. */
+static void
+test_the_smaller_limit_of_memory_counts (void)
+{
+  static const char *const settings[] = { "epochs=10", "batch_size=32", NULL };
+  GtkWidget *bar = g_object_ref_sink (g_object_new (DYNO_TYPE_VRAM_BAR, NULL));
+  DynoSetup *setup = dyno_setup_new ();
+  g_autoptr (GError) error = NULL;
+  GPtrArray *devices = dyno_device_list (&error);
+  const guint64 gib = 1 << 30;
+
+  g_assert_no_error (error);
+  DynoDeviceInfo *device = devices->pdata[0];
+  device->vram_bytes = 8 * gib;
+  dyno_setup_restore (setup, NULL, "mlp", NULL, DYNO_LEVEL_RECOMMENDED, settings);
+  gtk_widget_show (bar);
+  dyno_vram_bar_set_setup (DYNO_VRAM_BAR (bar), setup);
+  g_assert_cmpstr (get_name (get_of_bar (bar, "bar")), ==, "Device memory needed: not known yet");
+  g_assert_false (gtk_widget_get_visible (get_of_bar (bar, "estimate")));
+  dyno_setup_take_devices (setup, devices, NULL);
+  dyno_setup_open_data (setup, "builtin:shapes?size=16&samples=640");
+  GtkStyleContext *style = gtk_widget_get_style_context (get_of_bar (bar, "value"));
+  const struct {
+    guint64 budget, counts;
+    const char *limits; /* NULL: one limit */
+    gboolean fits;
+  } rows[] = {
+    { 2 * gib, 2 * gib, "2.00 GiB allowed, of the 8.00 GiB that this device has", TRUE },
+    { 8 * gib, 8 * gib, NULL, TRUE },
+    { 16 * gib, 8 * gib, "16.0 GiB allowed, but this device has 8.00 GiB", TRUE },
+    { 1 << 20, 1 << 20, "1.00 MiB allowed, of the 8.00 GiB that this device has", FALSE },
+    { 2 * gib, 2 * gib, "2.00 GiB allowed, of the 8.00 GiB that this device has", TRUE }
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      dyno_setup_set_number (setup, "vram_budget", (double) rows[i].budget, NULL);
+      parts_wait (has_budget, &(Budget){ setup, rows[i].budget });
+      const DynoJobPlan *plan = dyno_setup_get_plan (setup);
+      g_assert_cmpuint (plan->limit_bytes, ==, rows[i].counts);
+      g_assert_cmpint (plan->fits, ==, rows[i].fits);
+      g_assert_cmpint (gtk_widget_get_visible (get_of_bar (bar, "limits")), ==,
+                       rows[i].limits != NULL);
+      if (rows[i].limits)
+        parts_assert_texts (get_of_bar (bar, "limits"), rows[i].limits);
+      g_assert_cmpint (gtk_style_context_has_class (style, "bad"), ==, !rows[i].fits);
+      g_assert_cmpint (gtk_widget_get_visible (get_of_bar (bar, "advice_box")), ==, !rows[i].fits);
+      g_autofree char *value = parts_get_texts (get_of_bar (bar, "value"));
+      g_assert_true (g_str_has_suffix (value, i == 3             ? " of 1.00 MiB"
+                                              : i == 0 || i == 4 ? " of 2.00 GiB"
+                                                                 : " of 8.00 GiB"));
+      g_assert_true (
+          g_str_has_prefix (get_name (get_of_bar (bar, "bar")), "Device memory needed: "));
+      g_autofree char *estimate = parts_get_texts (get_of_bar (bar, "estimate"));
+      g_autofree char *steps = dyno_format_count (dyno_setup_get_estimate (setup)->steps),
+                      *begin = g_strdup_printf ("%s steps, ", steps);
+      g_assert_true (g_str_has_prefix (estimate, begin));
+      g_assert_true (g_str_has_suffix (estimate, " on disk") && !strstr (estimate, "about"));
+      g_autoptr (GPtrArray) parts = parts_find_all (get_of_bar (bar, "legend"), GTK_TYPE_LABEL);
+      guint n = 0;
+      for (guint k = 0; k < DYNO_MEMORY_N_KINDS; k++)
+        n += plan->plan.kind_bytes[k] > 0;
+      g_assert_true (n > 1 && parts->len == n);
+    }
+  drop (setup);
+  g_object_unref (bar);
+}
+
+/* Each layer has its shape and its parameters, and the totals are their sums. */
+static void
+test_layers_are_summed_up (void)
+{
+  GtkWidget *parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
+  DynoSetup *setup = dyno_setup_new ();
+
+  dyno_setup_set_model (setup, "mlp");
+  dyno_setup_set_number (setup, "batch_size", 4, NULL);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_setup_open_data (setup, i == 0 ? "builtin:shapes?size=16&samples=64&classes=3"
+                                          : "builtin:shapes?size=8&samples=64&classes=5");
+      while (dyno_setup_get_opening (setup, NULL))
+        g_main_context_iteration (NULL, TRUE);
+      dyno_layers_dialog_show (GTK_WINDOW (parent), setup);
+      GtkWidget *dialog = parts_find_dialog ("Layers");
+      GtkTreeView *table = GTK_TREE_VIEW (parts_find (dialog, GTK_TYPE_TREE_VIEW));
+      g_autofree char *outputs = parts_get_column (table, 2), *counts = parts_get_column (table, 3),
+                      *texts = parts_get_texts (dialog);
+      g_auto (GStrv) lines = g_strsplit (counts, "\n", -1);
+      guint64 sum = 0;
+      for (char **line = lines; *line; line++)
+        {
+          g_auto (GStrv) pieces = g_strsplit (*line, ",", -1);
+          g_autofree char *digits = g_strjoinv ("", pieces);
+          sum += g_ascii_strtoull (digits, NULL, 10);
+        }
+      g_assert_true (g_str_has_suffix (outputs, i == 0 ? "1 × 1 × 3" : "1 × 1 × 5"));
+      g_autofree char *total = dyno_format_count (sum),
+                      *start = g_strdup_printf ("A batch of 4: %s parameters, ", total);
+      g_assert_cmpuint (sum, >, 1000);
+      g_assert_nonnull (strstr (texts, start));
+      gtk_dialog_response (GTK_DIALOG (dialog), GTK_RESPONSE_CLOSE);
+    }
+  gtk_widget_destroy (parent);
+  drop (setup);
+}
+
 void
 parts_add_windows (void)
 {
@@ -673,4 +910,8 @@ parts_add_windows (void)
   g_test_add_func ("/ui/parts/only-the-last-network-is-reported",
                    test_only_the_last_network_is_reported);
   g_test_add_func ("/ui/parts/files-are-opened-by-their-kind", test_files_are_opened_by_their_kind);
+  g_test_add_func ("/ui/parts/actions-follow-the-run", test_actions_follow_the_run);
+  g_test_add_func ("/ui/parts/the-smaller-limit-of-memory-counts",
+                   test_the_smaller_limit_of_memory_counts);
+  g_test_add_func ("/ui/parts/layers-are-summed-up", test_layers_are_summed_up);
 }
