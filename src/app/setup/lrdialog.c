@@ -171,6 +171,17 @@ show_result (Dialog *self, const DynoLrCurve *curve)
       gtk_dialog_get_widget_for_response (GTK_DIALOG (self->dialog), GTK_RESPONSE_APPLY));
 }
 
+void
+dyno_lr_dialog_show_result (GtkWidget *dialog, const DynoLrCurve *curve, const GError *error)
+{
+  Dialog *self = g_object_get_data (G_OBJECT (dialog), "dyno-lr");
+
+  if (curve)
+    show_result (self, curve);
+  else
+    gtk_label_set_text (GTK_LABEL (self->text), error->message);
+}
+
 static void
 measured (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -183,10 +194,7 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_handle_id (&self->timer, g_source_remove);
   show_points (self);
   self->work = NULL; /* the task frees it */
-  if (curve)
-    show_result (self, curve);
-  else
-    gtk_label_set_text (GTK_LABEL (self->text), error->message);
+  dyno_lr_dialog_show_result (self->dialog, curve, error);
 }
 
 /* --- the dialog ------------------------------------------------------------------------------- */
@@ -226,8 +234,8 @@ begin (Dialog *self)
   dyno_task_run_held (task, measure);
 }
 
-void
-dyno_lr_dialog_show (GtkWindow *parent, DynoSetup *setup)
+GtkWidget *
+dyno_lr_dialog_new (GtkWindow *parent, DynoSetup *setup)
 {
   Dialog *self = g_new0 (Dialog, 1);
   GtkWidget *content;
@@ -256,6 +264,14 @@ dyno_lr_dialog_show (GtkWindow *parent, DynoSetup *setup)
   g_signal_connect (self->dialog, "response", G_CALLBACK (dialog_answered), self);
   g_signal_connect (self->dialog, "destroy", G_CALLBACK (dialog_destroyed), self);
   dyno_widget_fit_dialog (self->dialog, parent, WIDTH, HEIGHT);
+  return self->dialog;
+}
+
+void
+dyno_lr_dialog_show (GtkWindow *parent, DynoSetup *setup)
+{
+  Dialog *self = g_object_get_data (G_OBJECT (dyno_lr_dialog_new (parent, setup)), "dyno-lr");
+
   begin (self);
   show_points (self);
   gtk_widget_show_all (self->dialog);

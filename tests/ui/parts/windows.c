@@ -7,6 +7,7 @@
 #include "help.h"
 #include "home.h"
 #include "layersdialog.h"
+#include "lrdialog.h"
 #include "networkopener.h"
 #include "pathcheck.h"
 #include "planner.h"
@@ -893,6 +894,77 @@ test_layers_are_summed_up (void)
   drop (setup);
 }
 
+/* --- the test of learning rates --------------------------------------------------------------------- */
+
+/* A curve of 60 rates from 1e-5 to 1, whose loss falls where the rate is near the middle, or not at
+ * all. */
+static DynoLrCurve *
+make_curve (gboolean falls)
+{
+  DynoLrCurve *curve = dyno_lr_curve_new (1e-5, 1, 60);
+
+  for (guint i = 0; i < 60; i++)
+    dyno_lr_curve_add (curve, pow (10, -5 + 5 * i / 59.0),
+                       falls ? 2 - 1.5 / (1 + exp (-(i - 30.0) / 4)) : 2, FALSE);
+  return curve;
+}
+
+static const char *
+get_result (GtkWidget *dialog)
+{
+  GtkWidget *content = gtk_dialog_get_content_area (GTK_DIALOG (dialog));
+
+  return gtk_label_get_text (GTK_LABEL (parts_find (content, GTK_TYPE_LABEL)));
+}
+
+/* A rate is taken only by its button, and only where the curve suggests one; neither a curve without
+ * a suggestion nor an error offers the rate of a test before. */
+static void
+test_a_suggested_rate_is_taken (void)
+{
+  GtkWidget *parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
+  DynoSetup *setup = dyno_setup_new ();
+  g_autoptr (DynoLrCurve) good = make_curve (TRUE), flat = make_curve (FALSE);
+  g_autoptr (GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "It is lost.");
+  g_auto (DynoLrSuggestion) s = { 0 };
+  const DynoSettings *now = &dyno_setup_get_job (setup)->settings;
+
+  dyno_lr_suggest (good, &s);
+  g_assert_true (isfinite (s.lr) && s.lr > 1e-5 && s.lr < 1);
+  for (guint i = 0; i < 2; i++)
+    {
+      const int answers[] = { GTK_RESPONSE_CLOSE, GTK_RESPONSE_APPLY };
+      for (guint k = 0; k < G_N_ELEMENTS (answers); k++)
+        {
+          GtkWidget *dialog = dyno_lr_dialog_new (GTK_WINDOW (parent), setup);
+          GtkWidget *use =
+              gtk_dialog_get_widget_for_response (GTK_DIALOG (dialog), GTK_RESPONSE_APPLY);
+          dyno_setup_set_number (setup, "lr", 0.75, NULL);
+          g_assert_false (gtk_widget_get_sensitive (use));
+          dyno_lr_dialog_show_result (dialog, good, NULL);
+          g_assert_true (gtk_widget_get_sensitive (use));
+          const char *text = get_result (dialog);
+          g_assert_true (g_str_has_prefix (text, s.text));
+          gtk_dialog_response (GTK_DIALOG (dialog), answers[k]);
+          g_assert_cmpfloat (now->lr, ==, k == 0 ? 0.75 : s.lr);
+        }
+      dyno_setup_set_number (setup, "lr", 0.75, NULL);
+      for (guint k = 0; k < 2; k++)
+        {
+          GtkWidget *dialog = dyno_lr_dialog_new (GTK_WINDOW (parent), setup);
+          dyno_lr_dialog_show_result (dialog, k == 0 ? flat : NULL, k == 0 ? NULL : error);
+          g_assert_false (gtk_widget_get_sensitive (
+              gtk_dialog_get_widget_for_response (GTK_DIALOG (dialog), GTK_RESPONSE_APPLY)));
+          const char *text = get_result (dialog);
+          g_assert_true ((strcmp (text, "It is lost.") == 0) == (k == 1));
+          gtk_dialog_response (GTK_DIALOG (dialog), GTK_RESPONSE_APPLY);
+          g_assert_cmpfloat (now->lr, ==, 0.75);
+        }
+    }
+  gtk_widget_destroy (parent);
+  drop (setup);
+}
+
 void
 parts_add_windows (void)
 {
@@ -914,4 +986,5 @@ parts_add_windows (void)
   g_test_add_func ("/ui/parts/the-smaller-limit-of-memory-counts",
                    test_the_smaller_limit_of_memory_counts);
   g_test_add_func ("/ui/parts/layers-are-summed-up", test_layers_are_summed_up);
+  g_test_add_func ("/ui/parts/a-suggested-rate-is-taken", test_a_suggested_rate_is_taken);
 }
