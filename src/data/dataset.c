@@ -256,16 +256,6 @@ short_name (const DynoLocation *location)
   return g_filename_display_basename (absolute);
 }
 
-DynoPart
-dyno_dataset_get_part (DynoDataset *dataset, guint64 index)
-{
-  DynoPart part = dataset->info.has_split && dataset->klass->part
-                      ? dataset->klass->part (dataset, index)
-                      : DYNO_PART_TRAIN;
-
-  return part == DYNO_PART_TEST && dataset->test_validates ? DYNO_PART_VALIDATION : part;
-}
-
 /* The formats hash which samples train; which of the others test is added here, so that data
  * without a test part have the hash that the formats give. */
 static void
