@@ -383,14 +383,13 @@ dyno_diagnosis_card_show (DynoDiagnosisCard *self, const DynoDiagnosis *d)
   show_findings (self, d->findings);
   show_sensors (self);
   show_guide (self);
+  show_memory (self);
   gtk_widget_show (GTK_WIDGET (self));
 }
 
 static void
 judge_now (DynoDiagnosisCard *self)
 {
-  if (!gtk_widget_get_visible (GTK_WIDGET (self)))
-    show_memory (self);
   dyno_diagnosis_input_take_view (&self->input, dyno_run_monitor_get_view (self->monitor));
   g_autoptr (DynoDiagnosis) d = dyno_diagnose (&self->input);
   dyno_diagnosis_card_show (self, d);

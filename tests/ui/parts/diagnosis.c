@@ -220,6 +220,45 @@ test_findings_are_listed (void)
   g_object_unref (card);
 }
 
+/* The kinds of memory are those of the present plan; a smaller second plan has fewer rows. */
+static void
+test_memory_is_of_the_present_plan (void)
+{
+  static const guint64 plans[2][DYNO_MEMORY_N_KINDS] = { { 8 << 20, 4 << 20, 4 << 20, 16 << 20 },
+                                                         { 6 << 20, 0, 0, 2 << 20 } };
+  static const char *const texts[] = {
+    "Weights\n8.00 MiB\nGradients\n4.00 MiB\nOptimizer\n4.00 MiB\n"
+    "Activations\n16.0 MiB",
+    "Weights\n6.00 MiB\nActivations\n2.00 MiB"
+  };
+  DynoDiagnosisCard *card = g_object_ref_sink (g_object_new (DYNO_TYPE_DIAGNOSIS_CARD, NULL));
+  GtkWidget *widget = GTK_WIDGET (card);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  Fixture f;
+
+  set_up (&f);
+  dyno_diagnosis_card_set_run (card, f.monitor, f.setup);
+  DynoDiagnosis d = new_diagnosis (&f);
+  dyno_diagnosis_card_show (card, &d);
+  parts_assert_says_not (widget, "Memory by Component");
+  dyno_run_view_begin (dyno_run_monitor_get_view (f.monitor), job);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_new (DYNO_EVENT_PLAN);
+      DynoPlan *plan = &event->plan.plan.plan;
+      for (guint k = 0; k < DYNO_MEMORY_N_KINDS; k++)
+        plan->total_bytes += plan->kind_bytes[k] = plans[i][k];
+      dyno_run_monitor_take_event (f.monitor, event);
+      dyno_diagnosis_card_show (card, &d);
+      parts_assert_texts (find_list (widget, "Memory by Component"), texts[i]);
+    }
+  g_autoptr (GPtrArray) bars =
+      parts_find_all (find_list (widget, "Memory by Component"), GTK_TYPE_LEVEL_BAR);
+  g_assert_cmpfloat_with_epsilon (gtk_level_bar_get_value (bars->pdata[0]), 0.75, 1e-9);
+  tear_down (&f);
+  g_object_unref (card);
+}
+
 /* A button applies its own finding, says so from then on, and can be used again after a change. */
 static void
 test_findings_are_applied (void)
@@ -274,5 +313,6 @@ parts_add_diagnosis (void)
   g_test_add_func ("/ui/parts/the-advice-is-for-this-run-or-the-next",
                    test_the_advice_is_for_this_run_or_the_next);
   g_test_add_func ("/ui/parts/findings-are-listed", test_findings_are_listed);
+  g_test_add_func ("/ui/parts/memory-is-of-the-present-plan", test_memory_is_of_the_present_plan);
   g_test_add_func ("/ui/parts/findings-are-applied", test_findings_are_applied);
 }

@@ -48,6 +48,26 @@ put_run (DynoStore *store, const char *name, DynoRunState state, guint n_epochs)
   return run->id;
 }
 
+/* Puts a run that was killed, with a checkpoint. */
+static void
+put_interrupted (DynoStore *store, const char *name)
+{
+  g_autofree char *folder = g_build_filename (g_get_home_dir (), name, NULL),
+                  *path = g_build_filename (folder, "checkpoint.safetensors", NULL);
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (path, "x", 1, NULL));
+  run->name = g_strdup (name);
+  run->model = g_strdup ("mlp");
+  run->data = g_strdup ("builtin:waves");
+  run->folder = g_strdup (folder);
+  run->state = DYNO_RUN_STATE_KILLED;
+  run->uid = 77;
+  run->begin_us = 1000;
+  g_assert_true (dyno_store_put_run (store, run, NULL, 0, NULL));
+}
+
 typedef struct {
   gboolean is_done;
   GPtrArray *runs, *deleted;
@@ -314,6 +334,20 @@ test_the_first_page_lists_the_latest_runs (void)
   g_autoptr (GPtrArray) more = parts_find_all (get_child (&home, "runs"), GTK_TYPE_LIST_BOX_ROW);
   g_assert_cmpuint (more->len, ==, 3);
   g_assert_cmpuint (home.open, ==, 0);
+  /* An interrupted run is offered; once that is declined, it is one of the list. */
+  DynoState *state = dyno_state_new ();
+  dyno_home_set_state (DYNO_HOME (home.home), state);
+  put_interrupted (store, "night");
+  refresh (&home);
+  g_assert_cmpstr (dyno_home_get_interrupted (DYNO_HOME (home.home))->name, ==, "night");
+  g_autofree char *others = parts_get_texts (get_child (&home, "runs"));
+  g_assert_null (strstr (others, "night"));
+  home.n_read = 0;
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (home.home, "_Not Now")));
+  g_assert_null (dyno_home_get_interrupted (DYNO_HOME (home.home)));
+  parts_wait (is_read, &home);
+  parts_assert_says (get_child (&home, "runs"), "night");
+  g_object_unref (state);
   /* Jobs that wait are counted. */
   g_autoptr (DynoJob) job = dyno_job_new ();
   job->data = g_strdup ("builtin:waves");

@@ -144,11 +144,21 @@ parts_find_dialog (const char *title)
   g_error ("There is no dialog “%s”", title);
 }
 
+static gboolean
+end_wait (gpointer data)
+{
+  g_error ("a part has waited for minutes");
+  return G_SOURCE_REMOVE;
+}
+
 void
 parts_wait (gboolean (*answer) (gpointer data), gpointer data)
 {
+  guint limit = g_timeout_add_seconds (120, end_wait, NULL);
+
   while (!answer (data))
     g_main_context_iteration (NULL, TRUE);
+  g_source_remove (limit);
 }
 
 static gboolean

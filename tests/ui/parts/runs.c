@@ -578,9 +578,12 @@ test_curves_of_the_selected_runs (void)
   gtk_combo_box_set_active (axis, 0);
   g_assert_null (plot->lines[0].x_map);
   g_assert_cmpstr (plot->x_label, ==, "Step");
+  g_signal_emit_by_name (drawn.view, "span", 5.0, 15.0);
+  g_assert_true (plot->x0 == 5 && plot->x1 == 15);
   drawn.n = 2;
   dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs + 1, 2);
   parts_wait (has_curves, &drawn);
+  g_assert_true (plot->x0 == 0 && plot->x1 == 0); /* the zoom was of the other runs */
   g_assert_cmpuint (dyno_series_get_length (plot->lines[0].series), ==, 50);
   g_assert_cmpuint (dyno_series_get_length (plot->lines[1].series), ==, 5);
   dyno_run_compare_show (self, curves, NULL, 0);

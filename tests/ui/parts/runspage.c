@@ -758,6 +758,25 @@ test_found_runs_stay_selected (void)
   assert_titles (&r, "noon\nlate night\nnight two\nday\nnight one");
 }
 
+/* A run that the queue has begun or ended is listed while the page is shown. */
+static void
+test_runs_of_the_queue_are_listed (void)
+{
+  g_auto (Runs) r = { 0 };
+
+  runs_init (&r);
+  runs_show (&r, 0);
+  GtkWidget *queue = parts_find (r.page, DYNO_TYPE_QUEUE_CARD);
+  g_signal_emit_by_name (queue, "changed", 1);
+  for (guint i = 1; i <= 2; i++)
+    {
+      put_run (&r, i == 1 ? "first" : "second", DYNO_RUN_STATE_FINISHED, NULL, FALSE);
+      g_signal_emit_by_name (queue, "changed", 2 - i);
+      runs_wait (&r, i);
+    }
+  assert_titles (&r, "second\nfirst");
+}
+
 /* Name and tags are asked for with those of the selected run, and are given to the runs that were
  * selected then. */
 static void
@@ -891,6 +910,7 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/the-last-deleted-runs-come-back",
                    test_the_last_deleted_runs_come_back);
   g_test_add_func ("/ui/parts/found-runs-stay-selected", test_found_runs_stay_selected);
+  g_test_add_func ("/ui/parts/runs-of-the-queue-are-listed", test_runs_of_the_queue_are_listed);
   g_test_add_func ("/ui/parts/answers-are-for-the-runs-that-were-asked",
                    test_answers_are_for_the_runs_that_were_asked);
   g_test_add_func ("/ui/parts/exports-are-of-the-selected-runs",

@@ -288,6 +288,13 @@ test_a_quick_test_replaces_the_one_before (void)
   parts_assert_says (card, "25.0 times");
   parts_assert_says (card, "It is fast.");
   parts_assert_says (card, "It is hot.");
+  /* Beside the CPU, the device has the epoch of the same training, not that of its own one. */
+  quick.beside_epoch = (DynoQuickEpoch){ 2400, 48 };
+  quick.cpu_epoch = (DynoQuickEpoch){ 2400, 1200 };
+  dyno_quick_card_show (DYNO_QUICK_CARD (card), &quick);
+  g_autofree char *beside = parts_get_texts (card);
+  g_assert_nonnull (strstr (beside, "The same on the device\n48 s"));
+  g_assert_nonnull (strstr (beside, "\n12 s"));
   g_strlcpy (quick.device.name, "Card B", sizeof quick.device.name);
   quick.ceilings.matrix_flops_per_s = 0;
   quick.ceilings.single_flops_per_s = 50e9;

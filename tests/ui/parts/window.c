@@ -3,6 +3,7 @@
 #include "parts.h"
 #include "errorbar.h"
 #include "speedpage.h"
+#include "stopbar.h"
 #include "window-private.h"
 #include <handy.h>
 #include <string.h>
@@ -71,6 +72,27 @@ test_another_folder_is_taken_by_a_resumed_run (void)
   /* Nothing is left to repeat. */
   dyno_window_take_runs_folder (window, runs);
   g_assert_true (dyno_window_is_idle (window));
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+}
+
+/* The question whether to stop goes with its run, and comes again for the next one. */
+static void
+test_the_stop_question_goes_with_the_run (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  DynoStopBar *bar = DYNO_STOP_BAR (window->stop_bar);
+
+  parts_wait (is_planned, window->setup);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_stop_bar_ask (bar);
+      g_assert_true (gtk_widget_get_visible (window->stop_bar));
+      dyno_window_update_actions (window); /* no run is active */
+      g_assert_false (gtk_widget_get_visible (window->stop_bar));
+    }
   gtk_widget_destroy (widget);
   g_object_unref (widget);
 }
@@ -221,6 +243,8 @@ test_a_search_begins_without_a_note (void)
 void
 parts_add_window (void)
 {
+  g_test_add_func ("/ui/parts/the-stop-question-goes-with-the-run",
+                   test_the_stop_question_goes_with_the_run);
   g_test_add_func ("/ui/parts/another-folder-is-taken-by-a-resumed-run",
                    test_another_folder_is_taken_by_a_resumed_run);
   g_test_add_func ("/ui/parts/each-run-inhibits-suspend", test_each_run_inhibits_suspend);
