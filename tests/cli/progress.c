@@ -22,6 +22,14 @@ print_latest (void)
   dyno_progress_tick (&progress);
   make_due (&progress);
   dyno_progress_show (&progress, "compiling", 0, "2 of 3");
+  /* Each line has its own time: that of the next one begins anew. */
+  progress.news_us -= (gint64) 3700 * G_USEC_PER_SEC;
+  make_due (&progress);
+  dyno_progress_tick (&progress);
+  make_due (&progress);
+  dyno_progress_show (&progress, "compiling", 0, "3 of 3");
+  make_due (&progress);
+  dyno_progress_tick (&progress);
 }
 
 /* A line that has not changed for long is printed again with its duration; the next line is new and
@@ -36,7 +44,9 @@ test_lines_say_how_long_they_stand (void)
     }
   g_test_trap_subprocess (NULL, 0, 0);
   g_test_trap_assert_passed ();
-  g_test_trap_assert_stdout ("*compiling 1 of 3\ncompiling 1 of 3  (for *)\ncompiling 2 of 3\n*");
+  g_test_trap_assert_stdout ("*compiling 1 of 3\ncompiling 1 of 3  (for *)\ncompiling 2 of 3\n"
+                             "compiling 2 of 3  (for 1:01:*)\ncompiling 3 of 3\n"
+                             "compiling 3 of 3  (for * s)\n");
 }
 
 static void

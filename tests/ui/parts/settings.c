@@ -88,12 +88,15 @@ test_controls_of_numbers (void)
   assert_text (spin, "2.5 GiB");
   type (spin, "3 GiB");
   g_assert_true (changes.n == 1 && changes.value == 3 * GIB);
+  type (spin, "1.5");
+  g_assert_true (changes.n == 2 && changes.value == 1.5 * GIB);
+  assert_text (spin, "1.5 GiB");
   dyno_setting_control_set (spin, 0);
   g_autofree char *zero = dyno_setting_control_describe (dyno_setting_find ("vram_budget"), 0);
   assert_text (spin, zero);
   dyno_setting_control_set (spin, GIB);
   type (spin, zero);
-  g_assert_true (changes.n == 2 && changes.value == 0);
+  g_assert_true (changes.n == 3 && changes.value == 0);
   g_object_unref (spin);
   spin = new_control ("threads", &changes);
   dyno_setting_control_set (spin, 0);
