@@ -120,6 +120,18 @@ test_records_beside_them (void)
     g_assert_cmpfloat (target[1], ==, 6);
     g_assert_cmpfloat (dyno_dataset_get_values (dataset, 1)[0], ==, 3);
   }
+  /* After a file that is refused, the others keep their own records. */
+  g_autofree char *second = g_build_filename (folder, "s2.npy", NULL);
+  g_assert_true (dyno_npy_write (second, "f4", 2, (guint64[]){ 2, 3 }, values, NULL));
+  {
+    g_autoptr (DynoDataset) dataset = test_open (folder);
+    g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+    g_assert_cmpfloat (dyno_dataset_get_values (dataset, 0)[1], ==, 2);
+    g_assert_cmpfloat (dyno_dataset_get_values (dataset, 1)[0], ==, 5);
+    check_sample (dataset, 1, 7, 7, 3, target);
+    g_assert_cmpfloat (target[1], ==, 6);
+  }
+  put_sequence (folder, "s2.npy", 2, 2);
   g_assert_true (dyno_npy_write (y, "i8", 1, (guint64[]){ 3 }, ids, NULL));
   {
     g_autoptr (DynoDataset) dataset = test_open (folder);

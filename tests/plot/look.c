@@ -518,6 +518,16 @@ test_a_hidden_line_is_only_a_name (void)
   find_names (&plot, 12, names);
   g_assert_cmpfloat (names[0], >, 60); /* after the title */
   g_assert_cmpfloat (names[1], >, names[0] + 20);
+  /* Lines without a name, as of validations, come after those with one. */
+  DynoPlotLine four[] = { lines[0], lines[1], lines[0], lines[1] };
+  double same[2];
+  four[2].unnamed = four[3].unnamed = TRUE;
+  plot.lines = four;
+  plot.n_lines = 4;
+  find_names (&plot, 12, same);
+  g_assert_true (same[0] == names[0] && same[1] == names[1]);
+  plot.lines = lines;
+  plot.n_lines = 2;
   g_assert_cmpint (dyno_plot_name_at (&plot, &dyno_plot_theme_light, 400, names[0], 100), ==, -1);
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), >, 30);
   lines[1].hidden = TRUE;
