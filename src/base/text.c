@@ -59,6 +59,23 @@ edit_distance (const char *a, const char *b)
   return row[n];
 }
 
+char *
+dyno_text_title (const char *title)
+{
+  g_auto (GStrv) words = g_strsplit (title, " ", -1);
+
+  for (guint i = 0; words[i]; i++)
+    {
+      gboolean abbreviated = FALSE;
+
+      for (const char *c = words[i]; *c; c++)
+        abbreviated |= c > words[i] && (g_ascii_isupper (*c) || g_ascii_isdigit (*c));
+      if (!abbreviated && *words[i])
+        words[i][0] = g_ascii_tolower (words[i][0]);
+    }
+  return g_strjoinv (" ", words);
+}
+
 const char *
 dyno_plural (guint64 n, const char *one, const char *many)
 {

@@ -13,6 +13,10 @@ gboolean dyno_text_is_control (gunichar c);
  * so that no name can move the cursor, colour the terminal or begin a line of its own.  g_free. */
 char *dyno_text_visible (const char *text);
 
+/* A title for the middle of a sentence: words with a capital at their beginning only are in lower
+ * case, abbreviations stay: "macro F1", "ROC AUC", "mean IoU".  g_free. */
+char *dyno_text_title (const char *title);
+
 /* The word that goes with a number in English: "1 step", "2 steps".  For texts that are translated,
  * ngettext chooses between whole sentences. */
 const char *dyno_plural (guint64 n, const char *one, const char *many);

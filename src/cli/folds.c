@@ -8,6 +8,7 @@
 #include "parts.h"
 #include "progress.h"
 #include "runwriter.h"
+#include "text.h"
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -123,7 +124,7 @@ print_part (const DynoFoldTable *table, DynoFoldPart part)
           least = MIN (least, amount);
           most = MAX (most, amount);
         }
-      dyno_table_add (shown, g_ascii_strdown (title, -1), describe_value (table, v, mean),
+      dyno_table_add (shown, dyno_text_title (title), describe_value (table, v, mean),
                       describe_value (table, v, deviation), describe_value (table, v, least),
                       describe_value (table, v, most), NULL);
     }

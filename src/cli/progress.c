@@ -266,7 +266,7 @@ dyno_text_metric_number (const DynoMetricInfo *metric, double value)
 char *
 dyno_text_metric (const DynoMetricInfo *metric, double value)
 {
-  g_autofree char *title = g_ascii_strdown (metric->title, -1),
+  g_autofree char *title = dyno_text_title (metric->title),
                   *number = dyno_text_metric_number (metric, value);
 
   return g_strconcat (title, " ", number, NULL);

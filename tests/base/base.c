@@ -343,6 +343,24 @@ test_csv_cells (void)
 /* The nearest text has the fewest edits, ignoring case; the first of equally near texts is taken,
  * and none where all are too far. */
 static void
+test_titles_in_sentences (void)
+{
+  static const char *const cases[][2] = {
+    { "Accuracy", "accuracy" },       { "Macro F1", "macro F1" },
+    { "ROC AUC", "ROC AUC" },         { "Mean IoU", "mean IoU" },
+    { "RMS error", "RMS error" },     { "R2", "R2" },
+    { "log loss", "log loss" },       { "", "" },
+    { "Mean  Error", "mean  error" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = dyno_text_title (cases[i][0]);
+      g_assert_cmpstr (text, ==, cases[i][1]);
+    }
+}
+
+static void
 test_text_nearest (void)
 {
   const char *const words[] = { "train", "tune", "plan", "prune", NULL };
@@ -601,6 +619,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/file/a-folder-may-be-writable", test_folder_may_be_writable);
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
   g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
+  g_test_add_func ("/base/text/titles-in-sentences", test_titles_in_sentences);
   g_test_add_func ("/base/text/nearest-takes-few-edits", test_text_nearest);
   g_test_add_func ("/base/csv/no-text-is-a-formula", test_csv_cells);
   g_test_add_func ("/base/csv/read-fails", test_csv_read_fails);

@@ -91,7 +91,7 @@ class Train(Case):
         self.assertAlmostEqual(found['f1_macro'], best['val_f1_macro'], places=6)
         self.check_metric_of_probabilities('roc_auc', max)
         self.check_metric_of_probabilities('calibration_error', min)
-        for metric, shown, other in (('f1_macro', 'macro f1', 'balanced'), ('log_loss', 'log loss', 'macro')):
+        for metric, shown, other in (('f1_macro', 'macro F1', 'balanced'), ('log_loss', 'log loss', 'macro')):
             text = self.run_it('train', '--data', TINY, *SMALL, '--epochs', '1', '--set', f'best_metric={metric}').stdout.decode()
             line, = [line for line in text.splitlines() if line.startswith('epoch 1/1')]
             self.assertIn(shown, line)
