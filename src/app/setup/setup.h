@@ -33,7 +33,7 @@ DynoSetup *dyno_setup_new (void);
 /* Lists the devices in a thread, then the presets; to be called when the listeners are
  * connected. */
 void dyno_setup_start (DynoSetup *self);
-/* What _start does once the devices are listed.  devices: DynoDeviceInfo; NULL: error says why there
+/* Takes the listed devices, as _start does.  devices: DynoDeviceInfo; NULL: error says why there
  * are none.  Both belong to the setup from then on. */
 void dyno_setup_take_devices (DynoSetup *self, GPtrArray *devices, GError *error);
 /* Cancels the work in threads; nothing is emitted afterwards. */

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoParamChooser, dyno_param_chooser, DYNO, PARAM_CHOOSER, GtkMenuButton)
 
 /* usual, others: the spaces of the settings that are searched unless others are chosen, and of
- * those that may be searched, too.  What is chosen stays chosen where it is still among them. */
+ * those that may be searched, too.  A choice stays where it is still among them. */
 void dyno_param_chooser_set_spaces (DynoParamChooser *self, const DynoParamSpace *usual,
                                     const DynoParamSpace *others);
 /* The choice, as texts for dyno_param_space_choose; NULL: the usual ones.  g_strfreev. */

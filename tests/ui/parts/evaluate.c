@@ -645,7 +645,7 @@ predict_again (Predict *p)
   g_assert_true (is_bad (p->state));
 }
 
-/* What can be saved is what was predicted last, and its sentence is its own. */
+/* The last predictions can be saved, and have a sentence of their own. */
 static void
 test_predictions_are_counted (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes from the history: deleted runs that are restored, past searches, the first page; and
+/* The history in the window: deleted runs that are restored, past searches, the first page; and
  * the curve of a search in words. */
 #include "parts.h"
 #include "curveview.h"

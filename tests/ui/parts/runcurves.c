@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read and said of past runs and searches: curves, settings, words, the searches' rows, and
- * trained networks as files. */
+/* Past runs and searches as they are read and described: curves, settings, words, the searches'
+ * rows, and trained networks as files. */
 #include "parts.h"
 #include "metrics.h"
 #include "networkexport.h"

@@ -217,7 +217,7 @@ test_jobs_show_their_states (void)
   g_assert_cmpstr (q.failures->str, ==, "");
 }
 
-/* What a drag of a row carries, through the clipboard, which has data of the same kind. */
+/* The data that a drag of a row carries, through the clipboard, which has data of the same kind. */
 static void
 carry (GtkClipboard *clipboard, GtkSelectionData *data, guint info, gpointer row)
 {
@@ -665,7 +665,7 @@ get_selected_titles (Runs *r)
   return g_string_free (g_steal_pointer (&titles), FALSE);
 }
 
-/* What was deleted last comes back, once; a run that is running is not deleted by the key, either. */
+/* The runs that were deleted last come back, once; the key deletes no active run, either. */
 static void
 test_the_last_deleted_runs_come_back (void)
 {

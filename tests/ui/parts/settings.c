@@ -287,7 +287,7 @@ test_what_counts_as_by_hand (void)
   drop (setup);
 }
 
-/* What is kept at the end is there again at the next start, also that settings are by hand. */
+/* Kept settings are there again at the next start, also that they are by hand. */
 static void
 test_kept_settings_come_back (void)
 {

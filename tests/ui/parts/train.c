@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window tells about a run: its numbers, its phases, its state in words, the question
+/* A run in the window: its numbers, its phases, its state in words, the question
  * before it is stopped. */
 #include "parts.h"
 #include "findingrow.h"

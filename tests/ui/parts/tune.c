@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the pages of the two searches show: findings, stages, tables of trials, the card of the
+/* The pages of the two searches: findings, stages, tables of trials, the card of the
  * best, the plot of the trials. */
 #include "parts.h"
 #include "accuracycard.h"
@@ -65,7 +65,7 @@ test_findings_name_what_was_measured (void)
                            "Workers: 0 → 8\n2.00×\n"
                            "Why\nThe second.");
   assert_bars (box, 5, (const double[]){ 1, 0.5, 0.25, 1, 0.5 });
-  /* What was not measured has no bar, and nothing stays of the search before. */
+  /* A figure that was not measured has no bar, and nothing stays of the search before. */
   r->loader_ceiling = INFINITY;
   r->gpu_ceiling = 500;
   r->n_gains = 1;

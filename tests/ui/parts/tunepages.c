@@ -754,7 +754,7 @@ test_a_search_that_fails_says_why (void)
   g_assert_null (strstr (states, "Running"));
 }
 
-/* What a whole search has found is used once it is over, and the button that is suggested then is
+/* The result of a whole search is used once it is over, and the button that is suggested then is
  * that of its result. */
 static void
 test_the_best_of_a_whole_search_is_used (void)

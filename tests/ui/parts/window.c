@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What needs the whole window, or a device: commands that are begun again, a second search. */
+/* Tests that need the whole window, or a device: commands that are begun again, a second search. */
 #include "parts.h"
 #include "errorbar.h"
 #include "speedpage.h"

@@ -422,7 +422,7 @@ has_changed (gpointer data)
   return *changes->n > changes->before;
 }
 
-/* What is known is about the paths that were asked for last; the same paths keep it until they are
+/* The answer is about the paths that were asked for last; the same paths keep it until they are
  * looked at again. */
 static void
 test_paths_are_those_asked_for_last (void)
