@@ -1075,6 +1075,31 @@ test_models_say_their_dropout (void)
     }
 }
 
+/* Constants have pads of zeros; equal ones share their memory, and the plan counts each once. */
+static void
+test_constants (void)
+{
+  static const float table[] = { 1, 2, 3, 4, 5, 6 }, other[] = { 1, 2, 3, 4, 5, 7 };
+  static const gint32 places[] = { 3, 1, 2 };
+  g_autoptr (DynoGraph) graph = new_graph (FALSE);
+  DynoTensor *a = dyno_graph_constant (graph, "a", DYNO_DTYPE_F32, 1, 2, 3, table),
+             *b = dyno_graph_constant (graph, "b", DYNO_DTYPE_F32, 1, 2, 3, other),
+             *c = dyno_graph_constant (graph, "c", DYNO_DTYPE_F32, 1, 2, 3, table),
+             *d = dyno_graph_constant (graph, "d", DYNO_DTYPE_I32, 1, 1, 3, places);
+
+  g_assert_true (a->cp == 8 && a->size_bytes == 64 && d->cp == 3 && d->size_bytes == 12);
+  g_assert_cmpuint (a->offset, ==, 0);
+  g_assert_cmpuint (b->offset, ==, 256);
+  g_assert_cmpuint (c->offset, ==, 0);
+  g_assert_cmpuint (d->offset, ==, 512);
+  g_assert_cmpuint (graph->constants->len, ==, 524);
+  const float *values = (const float *) (gpointer) graph->constants->data;
+  g_assert_true (values[2] == 3 && values[3] == 0 && values[7] == 0 && values[8] == 4);
+  g_assert_false (a->needs_gradient);
+  g_assert_null (dyno_graph_constant (graph, "large", DYNO_DTYPE_F32, 1, 1 << 20, 129, NULL));
+  assert_fails (graph, DYNO_NN_ERROR_SHAPE, "large");
+}
+
 static void
 test_space_names (void)
 {
@@ -1090,6 +1115,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/graph/models-over-sequences-read-lengths",
                    test_sequence_models_read_lengths);
+  g_test_add_func ("/nn/graph/constants-are-shared", test_constants);
   g_test_add_func ("/nn/graph/space-names", test_space_names);
   g_test_add_func ("/nn/graph/lstm-parameters-are-pytorchs", test_lstm_parameters);
   g_test_add_func ("/nn/precision/each-member-decides-by-itself", test_precision_members);

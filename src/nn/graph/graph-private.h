@@ -28,6 +28,8 @@ struct _DynoGraph {
   DynoTensor *flat[DYNO_SPACE_N];
   DynoTensor *kept_states; /* NULL: STATE holds only the running statistics */
 
+  GByteArray *constants; /* the contents of the space CONSTANT */
+
   guint cursor; /* index of the forward node whose backward is being appended; G_MAXUINT before */
   GHashTable *node_index; /* forward DynoNode* -> 1 + its place, while backward runs */
   /* gradient DynoTensor* -> GPtrArray of the tensors whose gradient it is */

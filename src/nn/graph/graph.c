@@ -17,6 +17,10 @@
 /* No tensor may be larger than this; a step with a larger one fits no device. */
 #define TENSOR_MAX_BYTES (G_GUINT64_CONSTANT (1) << 40)
 
+/* Of all constants of a graph, and the offset of each is a multiple of this. */
+#define CONSTANTS_MAX_BYTES (1u << 29)
+#define CONSTANT_ALIGNMENT  256
+
 void
 dyno_tensor_free (DynoTensor *tensor)
 {
@@ -81,6 +85,7 @@ dyno_graph_new (const DynoGraphParams *params)
   graph->node_index = g_hash_table_new (NULL, NULL);
   graph->pending = g_array_new (FALSE, FALSE, sizeof (DynoPendingSum));
   graph->notes = g_ptr_array_new_with_free_func (g_free);
+  graph->constants = g_byte_array_new ();
   graph->cursor = G_MAXUINT;
   graph->step_input =
       dyno_graph_tensor (graph, "step_input", DYNO_DTYPE_I32, DYNO_SPACE_STEP_IN, 1, 1, 1,
@@ -109,6 +114,7 @@ dyno_graph_free (DynoGraph *graph)
   g_hash_table_unref (graph->node_index);
   g_array_unref (graph->pending);
   g_ptr_array_unref (graph->notes);
+  g_byte_array_unref (graph->constants);
   g_strfreev (graph->freeze);
   g_free (graph->target_scale);
   if (graph->rate_ranges)
@@ -229,6 +235,50 @@ dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u channels are too many", name, c);
   return dyno_graph_tensor (graph, name, dyno_graph_get_storage (graph), DYNO_SPACE_ARENA, n, h, w,
                             c, (guint32) dyno_align_up (c, 8));
+}
+
+/* The offset of values in the constants of the graph, which get them where they do not hold them for
+ * another tensor. */
+static guint64
+place_constant (DynoGraph *graph, const guint8 *values, guint size)
+{
+  for (guint i = 0; i < graph->tensors->len; i++)
+    {
+      const DynoTensor *other = g_ptr_array_index (graph->tensors, i);
+      if (other->space == DYNO_SPACE_CONSTANT && other->size_bytes == size
+          && memcmp (graph->constants->data + other->offset, values, size) == 0)
+        return other->offset;
+    }
+  guint offset = (guint) dyno_align_up (graph->constants->len, CONSTANT_ALIGNMENT);
+  g_byte_array_set_size (graph->constants, offset);
+  g_byte_array_append (graph->constants, values, size);
+  return offset;
+}
+
+DynoTensor *
+dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint32 h, guint32 w,
+                     guint32 c, gconstpointer values)
+{
+  guint32 cp = dtype == DYNO_DTYPE_F32 && c < G_MAXINT32 ? (guint32) dyno_align_up (c, 8) : c,
+          size = dyno_dtype_size (dtype);
+  DynoTensor *tensor = dyno_tensor_new (graph, name, dtype, DYNO_SPACE_CONSTANT, 1, h, w, c, cp);
+
+  if (!tensor)
+    return NULL;
+  tensor->id = graph->tensors->len;
+  if (tensor->size_bytes + graph->constants->len > CONSTANTS_MAX_BYTES)
+    {
+      dyno_tensor_free (tensor);
+      return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                              "%s: the network has more than %u MiB of constant numbers", name,
+                              CONSTANTS_MAX_BYTES >> 20);
+    }
+  g_autofree guint8 *padded = g_malloc0 (tensor->size_bytes);
+  for (gsize row = 0; row < (gsize) h * w; row++)
+    memcpy (padded + row * cp * size, (const guint8 *) values + row * c * size, (gsize) c * size);
+  tensor->offset = place_constant (graph, padded, (guint) tensor->size_bytes);
+  g_ptr_array_add (graph->tensors, tensor);
+  return tensor;
 }
 
 /* Parameters ----------------------------------------------------------------------------------- */

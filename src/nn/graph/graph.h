@@ -70,6 +70,7 @@ typedef enum {
   DYNO_SPACE_INPUT, /* the fields of a batch, as the host writes them */
   DYNO_SPACE_STEP_IN,  /* struct DynoStepInput */
   DYNO_SPACE_STEP_OUT, /* struct DynoStepOutput */
+  DYNO_SPACE_CONSTANT, /* dyno_graph_constant */
   DYNO_SPACE_N
 } DynoSpace;
 
@@ -244,6 +245,13 @@ DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dty
 /* The usual tensor: storage type, ARENA, cp = c rounded up to 8. */
 DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
                                    guint32 w, guint32 c);
+
+/* A tensor (1, h, w, c) of numbers that the graph is built with, F32 with cp = c rounded up to 8, or
+ * I32 with cp = c.  values: h * w * c of them, which are copied; tensors of equal values share their
+ * memory.  The programs of one memory write the same constants: their graphs are built in the same
+ * way.  NULL: the graph failed. */
+DynoTensor *dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint32 h,
+                                 guint32 w, guint32 c, gconstpointer values);
 
 /* A parameter (or, with is_state, a running statistic) and its tensors. */
 DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,

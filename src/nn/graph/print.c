@@ -17,7 +17,8 @@ dyno_space_name (DynoSpace space)
 {
   static const char *const names[DYNO_SPACE_N] = { "master",  "half",  "gradient", "moment1",
                                                    "moment2", "state", "average",  "scaler",
-                                                   "arena",   "input", "step_in",  "step_out" };
+                                                   "arena",   "input", "step_in",  "step_out",
+                                                   "constant" };
   return names[space];
 }
 

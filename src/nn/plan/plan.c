@@ -41,6 +41,7 @@ dyno_space_kind (DynoSpace space)
     [DYNO_SPACE_AVERAGE] = DYNO_MEMORY_WEIGHTS,    [DYNO_SPACE_SCALER] = DYNO_MEMORY_OPTIMIZER,
     [DYNO_SPACE_ARENA] = DYNO_MEMORY_ACTIVATIONS,  [DYNO_SPACE_INPUT] = DYNO_MEMORY_STAGING,
     [DYNO_SPACE_STEP_IN] = DYNO_MEMORY_STAGING,    [DYNO_SPACE_STEP_OUT] = DYNO_MEMORY_STAGING,
+    [DYNO_SPACE_CONSTANT] = DYNO_MEMORY_WEIGHTS,
   };
   return kinds[space];
 }
@@ -263,6 +264,7 @@ count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
     bytes[DYNO_SPACE_SCALER] = behind->offset + behind->size_bytes;
   bytes[DYNO_SPACE_STEP_IN] = sizeof (struct DynoStepInput);
   bytes[DYNO_SPACE_STEP_OUT] = sizeof (struct DynoStepOutput);
+  bytes[DYNO_SPACE_CONSTANT] = graph->constants->len;
 }
 
 gboolean

@@ -309,6 +309,16 @@ write_rates (DynoProgram *program, GError **error)
                                        graph->rates->size_bytes, error);
 }
 
+static gboolean
+write_constants (DynoProgram *program, GError **error)
+{
+  const GByteArray *constants = dyno_lowering_get_graph (program->lowering)->constants;
+  DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, DYNO_SPACE_CONSTANT, 0);
+
+  return constants->len == 0
+         || dyno_buffer_write (buffer, 0, constants->data, constants->len, error);
+}
+
 static DynoHostBuffer
 host_buffer (DynoHostKind kind, guint n_slots)
 {
@@ -357,6 +367,7 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   if (!program->step_out)
     return NULL;
   if (!check_memory (program, error) || !write_rates (program, error)
+      || !write_constants (program, error)
       || !fetch_kernels (program, progress, data, cancellable, error)
       || !record_kinds (program, kinds ? kinds : DYNO_COMMANDS_STEP, error))
     return NULL;
