@@ -210,6 +210,32 @@ typedef struct {
 DynoTensor *dyno_permute (DynoGraph *graph, DynoTensor *x, const char *name,
                           const DynoPermuteParams *params);
 
+#define DYNO_CONTRACT_MAX_PARTS 10
+
+typedef struct {
+  guint32 extent; /* > 0 */
+  /* from one element of the part to the next in a and in b, in values of a dense sample; 0: the
+   * operand lacks the part, and each of its values serves for all elements of it */
+  guint32 a, b;
+} DynoContractPart;
+
+typedef struct {
+  guint32 h, w, c; /* of the result */
+  /* n_out parts of the result, the last one fastest, then the summed ones */
+  const DynoContractPart *parts;
+  guint n_out, n_summed;
+  double scale;   /* factor of the sums; 0 reads as 1 */
+  gboolean has_b; /* FALSE: b is NULL, and reads as 1 */
+} DynoContractParams;
+
+/* Products of two tensors, summed over some of their indices (Einstein's sum): (N, H, W, C) or
+ * (1, H, W, C), which all samples share, and (N, H', W', C') or (1, H', W', C') or NULL ->
+ * (N, h, w, c).  The parts of an operand cover each of its values once.  Neighbouring parts that
+ * both operands have contiguous are joined; at most DYNO_CONTRACT_MAX_PARTS may be left.  Sums are
+ * fp32.  Errors: SHAPE; in lowering UNSUPPORTED (sums too long for a software driver). */
+DynoTensor *dyno_contract (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name,
+                           const DynoContractParams *params);
+
 typedef struct {
   DynoPoolWindow window; /* at most 256 positions; a pad is at most half the kernel */
   guint32 end_h, end_w;  /* pads at the end, less than the kernel */
