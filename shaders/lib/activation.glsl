@@ -2,7 +2,7 @@
 /* ACTIVATION=n, of shared/activation.h: f (x), and dy * f' (x), computed from x or from y = f (x);
  * ACTIVATION_PARAMETER is the slope of LEAKY_RELU and the alpha of ELU.  The slope at a bend is
  * zero, as in PyTorch; LEAKY_RELU and ELU have the slope of the left side there, and HARD_SWISH has
- * the slopes of its outer sides.
+ * the slopes of its outer sides, and ABS has none.
  *
  * Every function is finite where f (x) is, also for the largest numbers of fp32: no infinity is
  * multiplied by zero.  GLSL's tanh need not be finite, and GLSL has no erf. */
@@ -82,6 +82,40 @@ gelu_gate (vec4 x)
 }
 #endif
 
+#if ACTIVATION == DYNO_ACTIVATION_ID_SQRT || ACTIVATION == DYNO_ACTIVATION_ID_LOG
+/* y, but NaN where x is a negative number, of which GLSL defines neither root nor logarithm. */
+vec4
+nan_below_zero (vec4 x, vec4 y)
+{
+  const bvec4 negative =
+      lessThanEqual (floatBitsToUint (x) - 0x80000001u, uvec4 (0x7f7fffffu));
+  return uintBitsToFloat (mix (floatBitsToUint (y), uvec4 (0x7fc00000u), negative));
+}
+#endif
+
+#if ACTIVATION == DYNO_ACTIVATION_ID_SIN || ACTIVATION == DYNO_ACTIVATION_ID_COS
+/* sin (x + quarters pi / 2).  GLSL's functions have few digits, and need not be defined outside of
+ * -pi to pi.  x is reduced to r from -pi / 4 to pi / 4 by pi / 2 in three parts, of which the first
+ * has 8 bits, so that its multiples are exact up to 2^16; polynomials of Cephes give the result to
+ * fp32.  Past that the result has fewer and fewer digits, but stays between -1 and 1, and it is NaN
+ * where x is not finite. */
+vec4
+sin_of (vec4 x, float quarters)
+{
+  const vec4 n = round (x * 0.6366197724), m = n + quarters, quadrant = m - 4.0 * floor (m * 0.25);
+  const vec4 r =
+      clamp (((x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.54978994e-8, -0.8, 0.8);
+  const vec4 z = r * r;
+  const vec4 s = r + r * z * (-0.16666654611 + z * (8.3321608736e-3 + z * -1.9515295891e-4));
+  const vec4 c =
+      1.0 - 0.5 * z + z * z * (0.04166664568 + z * (-1.388731625e-3 + z * 2.443315712e-5));
+  const vec4 y = mix (s, c, equal (mod (quadrant, 2.0), vec4 (1.0)));
+  const uvec4 bits = floatBitsToUint (mix (y, -y, greaterThan (quadrant, vec4 (1.5))));
+  return uintBitsToFloat (mix (bits, uvec4 (0x7fc00000u),
+                               equal (floatBitsToUint (x) & 0x7f800000u, uvec4 (0x7f800000u))));
+}
+#endif
+
 #if ACTIVATION == DYNO_ACTIVATION_ID_MISH
 /* tanh (log (1 + exp (x))) = (e^2 + 2 e) / (e^2 + 2 e + 2), e = exp (x), without an exp that may be
  * infinite: w = exp (-|x|). */
@@ -130,6 +164,21 @@ activate (vec4 x)
   return relu (x) + log1p_of (exp (-abs (x)));
 #elif ACTIVATION == DYNO_ACTIVATION_ID_MISH
   return x * mish_gate (x, exp (-abs (x)));
+#elif ACTIVATION == DYNO_ACTIVATION_ID_EXP
+  return exp (x);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_SQRT
+  return nan_below_zero (x, sqrt (x));
+#elif ACTIVATION == DYNO_ACTIVATION_ID_RECIPROCAL
+  return 1.0 / x;
+#elif ACTIVATION == DYNO_ACTIVATION_ID_LOG
+  return nan_below_zero (
+      x, mix (log (x), vec4 (uintBitsToFloat (0xff800000u)), equal (x, vec4 (0.0))));
+#elif ACTIVATION == DYNO_ACTIVATION_ID_ABS
+  return abs (x);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_SIN
+  return sin_of (x, 0.0);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_COS
+  return sin_of (x, 1.0);
 #else
 #error "no such activation"
 #endif
@@ -170,6 +219,20 @@ activation_slope_of_x (vec4 x, vec4 dy)
   const vec4 w = exp (-abs (x)), t = mish_gate (x, w);
   const vec4 sigmoid = mix (vec4 (1.0), w, lessThan (x, vec4 (0.0))) / (1.0 + w);
   return dy * (t + x * sigmoid * (1.0 - t * t));
+#elif ACTIVATION == DYNO_ACTIVATION_ID_EXP
+  return dy * exp (x);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_SQRT
+  return mix (dy * 0.5 / sqrt (x), vec4 (0.0), equal (x, vec4 (0.0)));
+#elif ACTIVATION == DYNO_ACTIVATION_ID_RECIPROCAL
+  return -dy / (x * x);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_LOG
+  return dy / x;
+#elif ACTIVATION == DYNO_ACTIVATION_ID_ABS
+  return dy * sign (x);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_SIN
+  return dy * sin_of (x, 1.0);
+#elif ACTIVATION == DYNO_ACTIVATION_ID_COS
+  return -dy * sin_of (x, 0.0);
 #else
   const vec4 s = 1.0 / (1.0 + exp (-x));
 #if ACTIVATION == DYNO_ACTIVATION_ID_SILU
@@ -200,6 +263,24 @@ activation_slope_of_y (vec4 y, vec4 dy)
 {
   return mix (vec4 (0.0), mix (vec4 (0.0), dy * (1.0 / 6.0), lessThan (y, vec4 (1.0))),
               greaterThan (y, vec4 (0.0)));
+}
+#elif ACTIVATION == DYNO_ACTIVATION_ID_EXP
+vec4
+activation_slope_of_y (vec4 y, vec4 dy)
+{
+  return dy * y;
+}
+#elif ACTIVATION == DYNO_ACTIVATION_ID_SQRT
+vec4
+activation_slope_of_y (vec4 y, vec4 dy)
+{
+  return mix (dy / (2.0 * y), vec4 (0.0), equal (y, vec4 (0.0)));
+}
+#elif ACTIVATION == DYNO_ACTIVATION_ID_RECIPROCAL
+vec4
+activation_slope_of_y (vec4 y, vec4 dy)
+{
+  return -dy * (y * y);
 }
 #elif ACTIVATION == DYNO_ACTIVATION_ID_RELU || ACTIVATION == DYNO_ACTIVATION_ID_RELU6 \
     || ACTIVATION == DYNO_ACTIVATION_ID_LEAKY_RELU

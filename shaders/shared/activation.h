@@ -18,5 +18,13 @@
 #define DYNO_ACTIVATION_ID_HARD_SIGMOID 11 /* min (max (x / 6 + 1 / 2, 0), 1) */
 #define DYNO_ACTIVATION_ID_SOFTPLUS     12 /* log (1 + exp (x)) */
 #define DYNO_ACTIVATION_ID_MISH         13 /* x tanh (softplus (x)) */
+#define DYNO_ACTIVATION_ID_EXP          14
+/* the square root; its derivative at 0 is 0, as that of PyTorch's norms */
+#define DYNO_ACTIVATION_ID_SQRT         15
+#define DYNO_ACTIVATION_ID_RECIPROCAL   16 /* 1 / x */
+#define DYNO_ACTIVATION_ID_LOG          17 /* the natural logarithm */
+#define DYNO_ACTIVATION_ID_ABS          18
+#define DYNO_ACTIVATION_ID_SIN          19
+#define DYNO_ACTIVATION_ID_COS          20
 
 #endif

@@ -154,9 +154,9 @@ DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GErr
 
 /* The model without weights, as a file: nodes, sizes, and an input for each weight with its shape,
  * after the inputs of the model.  Floats of more than four elements, or of several axes, are
- * weights, unless an operator that makes masks or tables reads them; other initialisers stay.  The
- * same network always gives the same names and descriptive texts.  g_bytes_unref.  model: was read
- * with READ_NETWORK.
+ * weights, unless an operator that makes masks or tables reads them, or they are masks, of 0 and one
+ * number of -10 or less; other initialisers stay.  The same network always gives the same names and
+ * descriptive texts.  g_bytes_unref.  model: was read with READ_NETWORK.
  * Errors: those of dyno_onnx_tensor_read. */
 GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);
 /* TRUE: dyno_onnx_model_write_network wrote the file. */

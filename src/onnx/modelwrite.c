@@ -6,6 +6,8 @@
 /* Values of at most this many elements in one axis are constants of the network, such as an
  * exponent or the bounds of a clip; larger values are weights. */
 #define MOST_NUMBERS 4
+/* A mask has 0 and one number of at most this. */
+#define LEAST_MASKED -10.0f
 
 #define MARK "dyno.network" /* the key in the metadata that marks a file without weights */
 
@@ -27,14 +29,38 @@ find_tables (const DynoOnnxModel *model)
   return tables;
 }
 
+/* TRUE: all numbers are 0 or one other number that makes a softmax ignore an element, such as -100
+ * or -infinity: the mask of an attention, which exporters write like a weight. */
 static gboolean
-is_weight (const DynoOnnxTensor *tensor, GHashTable *tables)
+is_mask (const DynoOnnxModel *model, const DynoOnnxTensor *tensor)
+{
+  g_autoptr (GBytes) values = dyno_onnx_tensor_read (model, tensor, NULL);
+  gsize size;
+  const guint8 *numbers = values ? g_bytes_get_data (values, &size) : NULL;
+  float masked = 0, number;
+
+  if (!numbers || tensor->type != DYNO_ONNX_FLOAT)
+    return FALSE;
+  for (gsize at = 0; at + sizeof number <= size; at += sizeof number)
+    {
+      memcpy (&number, numbers + at, sizeof number);
+      if (number == 0 || number == masked)
+        continue;
+      if (masked != 0 || !(number <= LEAST_MASKED))
+        return FALSE;
+      masked = number;
+    }
+  return masked != 0;
+}
+
+static gboolean
+is_weight (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, GHashTable *tables)
 {
   guint64 n, bytes;
 
   return !g_hash_table_contains (tables, tensor->name) && dyno_onnx_type_is_float (tensor->type)
          && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
-         && (tensor->n_dims > 1 || n > MOST_NUMBERS);
+         && (tensor->n_dims > 1 || n > MOST_NUMBERS) && !is_mask (model, tensor);
 }
 
 static GByteArray *
@@ -160,7 +186,7 @@ write_sources (const DynoOnnxModel *model, GByteArray *graph, GError **error)
       DynoOnnxDim dims[DYNO_ONNX_MAX_DIMS];
       g_autoptr (GByteArray) values = NULL;
 
-      if (!is_weight (tensor, tables))
+      if (!is_weight (model, tensor, tables))
         {
           values = write_tensor (model, tensor, error);
           if (!values)

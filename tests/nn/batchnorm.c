@@ -33,6 +33,7 @@ typedef enum {
   GELU_TANH,
   TANH,
   MISH,
+  SINE,
 } Form;
 
 /* The parameters of all cases. */
@@ -91,7 +92,8 @@ activation_of (Form form)
                                        [GELU] = DYNO_ACTIVATION_GELU,
                                        [GELU_TANH] = DYNO_ACTIVATION_GELU_TANH,
                                        [TANH] = DYNO_ACTIVATION_TANH,
-                                       [MISH] = DYNO_ACTIVATION_MISH };
+                                       [MISH] = DYNO_ACTIVATION_MISH,
+                                       [SINE] = DYNO_ACTIVATION_SIN };
   return form < G_N_ELEMENTS (activations) ? activations[form] : DYNO_ACTIVATION_NONE;
 }
 
@@ -384,13 +386,13 @@ test_frozen (void)
 static void
 test_more_activations_fused (void)
 {
-  for (guint form = LEAKY_RELU; form <= MISH; form++)
+  for (guint form = LEAKY_RELU; form <= SINE; form++)
     for (guint amp = 0; amp < 2; amp++)
       {
         check_train (&shapes[form & 1 ? 1 : 5], form, TRUE, amp, 0);
         check_frozen (&shapes[2], form, TRUE, amp, FALSE, FALSE);
       }
-  check_evaluation (2, LEAKY_RELU, MISH);
+  check_evaluation (2, LEAKY_RELU, SINE);
 }
 
 /* eps is as large as the variances, and the momentum varies. */

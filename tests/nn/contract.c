@@ -180,7 +180,7 @@ append (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const Case *s)
 {
   return dyno_contract (graph, a, b, s->name,
                         &(DynoContractParams){ s->y[0], s->y[1], s->y[2], s->parts, s->n_out,
-                                               s->n_summed, s->scale, s->b[0] > 0 });
+                                               s->n_summed, 0, s->scale, s->b[0] > 0 });
 }
 
 /* Adds to y the products, and to da and db those with dy. */
@@ -318,7 +318,7 @@ test_constant (void)
                  *c = dyno_graph_constant (harness_graph (h), "table", DYNO_DTYPE_F32, 1, 1, 3,
                                            table),
                  *y = dyno_contract (harness_graph (h), tx, c, "y",
-                                     &(DynoContractParams){ 1, 1, 3, &part, 1, 0, 0, TRUE });
+                                     &(DynoContractParams){ 1, 1, 3, &part, 1, 0, 0, 0, TRUE });
       harness_set_gradient (h, y, dy);
       harness_run (h);
       g_autofree double *got = harness_read (h, y), *got_x = harness_read_gradient (h, tx);
@@ -355,12 +355,12 @@ test_errors (void)
   many[11] = (DynoContractPart){ 12, 1, 0 };
   for (guint i = 0; i < 11; i += 2) /* parts that lie apart are not joined */
     many[i].b = 1u << (2 * i);
-  assert_fails (&(DynoContractParams){ 1, 1, 13, whole, 1, 0, 0, FALSE });
-  assert_fails (&(DynoContractParams){ 1, 1, 3, part, 1, 0, 0, FALSE });
-  assert_fails (&(DynoContractParams){ 1, 12, 12, twice, 2, 0, 0, FALSE });
-  assert_fails (&(DynoContractParams){ 1, 3, 4, gap, 2, 0, 0, FALSE });
-  assert_fails (&(DynoContractParams){ 1, 1, 12, huge, 1, 2, 0, FALSE });
-  assert_fails (&(DynoContractParams){ 32, 64, 12, many, 12, 0, 0, FALSE });
+  assert_fails (&(DynoContractParams){ 1, 1, 13, whole, 1, 0, 0, 0, FALSE });
+  assert_fails (&(DynoContractParams){ 1, 1, 3, part, 1, 0, 0, 0, FALSE });
+  assert_fails (&(DynoContractParams){ 1, 12, 12, twice, 2, 0, 0, 0, FALSE });
+  assert_fails (&(DynoContractParams){ 1, 3, 4, gap, 2, 0, 0, 0, FALSE });
+  assert_fails (&(DynoContractParams){ 1, 1, 12, huge, 1, 2, 0, 0, FALSE });
+  assert_fails (&(DynoContractParams){ 32, 64, 12, many, 12, 0, 0, 0, FALSE });
 }
 
 int

@@ -534,9 +534,12 @@ test_sum_without_activation (void)
 static void
 test_activations_fall_back (void)
 {
-  static const gboolean stays[DYNO_N_ACTIVATIONS] = { [DYNO_ACTIVATION_SIGMOID] = TRUE,
-                                                      [DYNO_ACTIVATION_HARD_SIGMOID] = TRUE,
-                                                      [DYNO_ACTIVATION_SOFTPLUS] = TRUE };
+  static const gboolean stays[DYNO_N_ACTIVATIONS] = {
+    [DYNO_ACTIVATION_SIGMOID] = TRUE,  [DYNO_ACTIVATION_HARD_SIGMOID] = TRUE,
+    [DYNO_ACTIVATION_SOFTPLUS] = TRUE, [DYNO_ACTIVATION_EXP] = TRUE,
+    [DYNO_ACTIVATION_SQRT] = TRUE,     [DYNO_ACTIVATION_RECIPROCAL] = TRUE,
+    [DYNO_ACTIVATION_LOG] = TRUE,      [DYNO_ACTIVATION_COS] = TRUE
+  };
   for (DynoActivation kind = DYNO_ACTIVATION_RELU; kind < DYNO_N_ACTIVATIONS; kind++)
     for (guint residual = 0; residual < 2; residual++)
       {

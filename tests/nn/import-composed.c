@@ -118,6 +118,9 @@ test_composed (void)
     { IMPORT_TEST_AROUND ("f lo -0.5;Clip r x,lo h"), "affine relu add", to_least },
     { IMPORT_TEST_AROUND ("f hi 1.5;Clip r x,,hi h"), "affine relu affine add", to_most },
     { IMPORT_TEST_AROUND ("Clip r x h"), "", to_itself },
+    { IMPORT_TEST_AROUND ("f lo -0.5;Max r x,lo h"), "affine relu add", to_least },
+    { IMPORT_TEST_AROUND ("f lo -0.5,;Max r lo,x h"), "affine relu add", to_least },
+    { IMPORT_TEST_AROUND ("f hi 1.5;Min r x,hi h"), "affine relu affine add", to_most },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)

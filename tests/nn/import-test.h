@@ -35,6 +35,9 @@ extern const ImportTestShape import_test_around;
 /* Add the tests of the other files. */
 void import_test_add_tokens (void);
 void import_test_add_composed (void);
+void import_test_add_gather (void);
+void import_test_add_functions (void);
+void import_test_add_products (void);
 void import_test_add_pixels (void);
 void import_test_add_recurrent (void);
 

@@ -55,6 +55,20 @@ reference_activate_with (guint activation, double parameter, double x)
       return softplus (x);
     case 13:
       return x * tanh (softplus (x));
+    case 14:
+      return exp (x);
+    case 15:
+      return sqrt (x);
+    case 16:
+      return 1 / x;
+    case 17:
+      return log (x);
+    case 18:
+      return fabs (x);
+    case 19:
+      return sin (x);
+    case 20:
+      return cos (x);
     default:
       return x;
     }
@@ -94,6 +108,20 @@ reference_activation_slope_with (guint activation, double parameter, double x)
     case 13:
       gate = tanh (softplus (x));
       return gate + x * s * (1 - gate * gate);
+    case 14:
+      return exp (x);
+    case 15:
+      return 0.5 / sqrt (x);
+    case 16:
+      return -1 / (x * x);
+    case 17:
+      return 1 / x;
+    case 18:
+      return (x > 0) - (x < 0);
+    case 19:
+      return cos (x);
+    case 20:
+      return -sin (x);
     default:
       return 1;
     }

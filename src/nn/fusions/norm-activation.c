@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* batch_norm -> activation: the batch norm applies the activation to the values that it stores.
- * This holds only for functions with f (0) = 0, so that pads stay zero, and after a residual only
- * for ReLU, whose slope is stored in a mask. */
+ * This holds only for functions that keep pads zero, and after a residual only for ReLU, whose
+ * slope is stored in a mask. */
 #include "batchnorm-private.h"
 #include "elementwise.h"
 #include "fusion.h"

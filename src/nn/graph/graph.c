@@ -281,6 +281,21 @@ dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint3
   return tensor;
 }
 
+gboolean
+dyno_tensor_is_shared (const DynoTensor *tensor)
+{
+  const DynoNode *node = tensor->producer;
+
+  if (!node)
+    return tensor->space == DYNO_SPACE_CONSTANT || tensor->parameter != NULL;
+  if (tensor->n > 1)
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] && !dyno_tensor_is_shared (node->inputs[i]))
+      return FALSE;
+  return TRUE;
+}
+
 /* Parameters ----------------------------------------------------------------------------------- */
 
 /* For matrix products: inputs and outputs are padded, and the output is the fastest index. */

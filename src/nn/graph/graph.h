@@ -253,6 +253,10 @@ DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n
 DynoTensor *dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint32 h,
                                  guint32 w, guint32 c, gconstpointer values);
 
+/* TRUE: the tensor is made from parameters and constants alone, so that it has one sample, which all
+ * samples of a batch share. */
+gboolean dyno_tensor_is_shared (const DynoTensor *tensor);
+
 /* A parameter (or, with is_state, a running statistic) and its tensors. */
 DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
                                      const DynoParameterLayout *layout, DynoInit init,

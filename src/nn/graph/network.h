@@ -158,6 +158,8 @@ const DynoModel *dyno_model_adopt (const char *name, GBytes *file, GError **erro
  * (packed, pads zero).  torch: n floats, the product of dims.  packed: n_elements floats. */
 void dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *packed);
 void dyno_parameter_unpack (const DynoParameter *parameter, const float *packed, float *torch);
+/* places: n numbers, the index in memory of each element in torchvision's order */
+void dyno_parameter_places (const DynoParameter *parameter, guint32 *places);
 guint64 dyno_parameter_count (const DynoParameter *parameter);
 /* Start values by the parameter's init, in torchvision's layout; they depend only on (seed,
  * name). */

@@ -224,8 +224,9 @@ typedef struct {
   /* n_out parts of the result, the last one fastest, then the summed ones */
   const DynoContractPart *parts;
   guint n_out, n_summed;
-  double scale;   /* factor of the sums; 0 reads as 1 */
-  gboolean has_b; /* FALSE: b is NULL, and reads as 1 */
+  guint32 samples; /* of the result, where the operands are shared; 0: those of the operands */
+  double scale;    /* factor of the sums; 0 reads as 1 */
+  gboolean has_b;  /* FALSE: b is NULL, and reads as 1 */
 } DynoContractParams;
 
 /* Products of two tensors, summed over some of their indices (Einstein's sum): (N, H, W, C) or
@@ -235,6 +236,24 @@ typedef struct {
  * fp32.  Errors: SHAPE; in lowering UNSUPPORTED (sums too long for a software driver). */
 DynoTensor *dyno_contract (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name,
                            const DynoContractParams *params);
+
+typedef struct {
+  guint32 h, w, c; /* of the result */
+  /* h * w * c: the index of each value in a dense sample (h, w, c) of x, or in the array of a
+   * parameter in torchvision's order; -1: the value is 0 */
+  const gint32 *from;
+} DynoGatherParams;
+
+/* (N, H, W, C) -> (N, h, w, c): y[i] = x[from[i]] in each sample; a value may be read several times
+ * or never.  x itself where from keeps all values in place.  Errors: SHAPE. */
+DynoTensor *dyno_gather (DynoGraph *graph, DynoTensor *x, const char *name,
+                         const DynoGatherParams *params);
+/* The same for a parameter: (1, h, w, c) in the storage type.  Errors: SHAPE. */
+DynoTensor *dyno_gather_parameter (DynoGraph *graph, const DynoParameter *parameter,
+                                   const char *name, const DynoGatherParams *params);
+/* The indices of a node that dyno_gather or dyno_gather_parameter has appended, one for each value of
+ * its output.  FALSE: one is -1. */
+gboolean dyno_gather_get_indices (const DynoGraph *graph, const DynoNode *node, gint64 *indices);
 
 typedef struct {
   DynoPoolWindow window; /* at most 256 positions; a pad is at most half the kernel */
@@ -340,6 +359,11 @@ typedef struct {
  * this number of tokens. */
 DynoTensor *dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
                             const DynoAttentionParams *params);
+/* TRUE: its heads may have that number of channels. */
+gboolean dyno_attention_has_dim (guint64 channels);
+
+/* PyTorch's softmax over the channels of each pixel, in fp32: (N, H, W, C) both.  Errors: SHAPE. */
+DynoTensor *dyno_softmax (DynoGraph *graph, DynoTensor *x, const char *name);
 
 /* A parameter (1, count, channels) for dyno_tokens; the graph owns it. */
 DynoParameter *dyno_token_parameter (DynoGraph *graph, const char *name, guint32 count,

@@ -110,6 +110,17 @@ dyno_parameter_unpack (const DynoParameter *parameter, const float *packed, floa
             packed[packed_index (&s, o, i, r / s.extent[3], r % s.extent[3])];
 }
 
+void
+dyno_parameter_places (const DynoParameter *parameter, guint32 *places)
+{
+  Shape s = shape_of (parameter);
+  for (guint64 o = 0; o < s.extent[0]; o++)
+    for (guint64 i = 0; i < s.extent[1]; i++)
+      for (guint64 r = 0; r < s.extent[2] * s.extent[3]; r++)
+        places[torch_index (&s, o, i, r)] =
+            (guint32) packed_index (&s, o, i, r / s.extent[3], r % s.extent[3]);
+}
+
 guint64
 dyno_parameter_count (const DynoParameter *parameter)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Activations, Softmax at the end, and Dropout. */
+/* Activations and other functions of single values, Softmax, and Dropout. */
 #include "import-private.h"
 #include <math.h>
 
@@ -23,16 +23,59 @@ dyno_import_activation (DynoImport *import, const DynoOnnxNode *node)
   static const struct {
     const char *op_type;
     DynoActivation activation;
-  } rows[] = {
-    { "Relu", DYNO_ACTIVATION_RELU },         { "Sigmoid", DYNO_ACTIVATION_SIGMOID },
-    { "Tanh", DYNO_ACTIVATION_TANH },         { "HardSwish", DYNO_ACTIVATION_HARD_SWISH },
-    { "Softplus", DYNO_ACTIVATION_SOFTPLUS }, { "Mish", DYNO_ACTIVATION_MISH }
-  };
+  } rows[] = { { "Relu", DYNO_ACTIVATION_RELU },
+               { "Sigmoid", DYNO_ACTIVATION_SIGMOID },
+               { "Tanh", DYNO_ACTIVATION_TANH },
+               { "HardSwish", DYNO_ACTIVATION_HARD_SWISH },
+               { "Softplus", DYNO_ACTIVATION_SOFTPLUS },
+               { "Mish", DYNO_ACTIVATION_MISH },
+               { "Exp", DYNO_ACTIVATION_EXP },
+               { "Sqrt", DYNO_ACTIVATION_SQRT },
+               { "Reciprocal", DYNO_ACTIVATION_RECIPROCAL },
+               { "Log", DYNO_ACTIVATION_LOG },
+               { "Abs", DYNO_ACTIVATION_ABS },
+               { "Sin", DYNO_ACTIVATION_SIN },
+               { "Cos", DYNO_ACTIVATION_COS } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (g_str_equal (rows[i].op_type, node->op_type))
       return append (import, node, rows[i].activation, 0);
   g_return_val_if_reached (FALSE);
+}
+
+gboolean
+dyno_import_function (DynoImport *import, const DynoOnnxNode *node)
+{
+  return dyno_import_is_constant (import, node, 0) ? dyno_import_fold (import, node)
+                                                   : dyno_import_activation (import, node);
+}
+
+/* x to the power of a constant number, as one op. */
+gboolean
+dyno_import_pow (DynoImport *import, const DynoOnnxNode *node)
+{
+  const char *name = dyno_import_shown_name (node);
+  double power = 0;
+
+  if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
+    return dyno_import_fold (import, node);
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  if (!x)
+    return FALSE;
+  if (!dyno_import_number (import, node, 1, &x->view, &power))
+    return dyno_import_refuse (
+        import, node, "its exponent is not a number that is known before the network runs");
+  if (power == 1)
+    return dyno_import_pass (import, node, 0);
+  if (power == 2)
+    return dyno_import_output (
+        import, node, 0, dyno_multiply (import->graph, x->tensor, x->tensor, name), &x->view, NULL);
+  if (power == 0.5)
+    return append (import, node, DYNO_ACTIVATION_SQRT, 0);
+  if (power == -1)
+    return append (import, node, DYNO_ACTIVATION_RECIPROCAL, 0);
+  return dyno_import_refuse (
+      import, node, "its exponent is %g; Dyno computes the powers 2, 1, 0.5 and -1", power);
 }
 
 gboolean
@@ -188,16 +231,84 @@ dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output (import, node, 0, y, &x->view, NULL);
 }
 
+/* Max or Min of a tensor and a number, in either order. */
+gboolean
+dyno_import_bound (DynoImport *import, const DynoOnnxNode *node)
+{
+  gboolean is_upper = g_str_equal (node->op_type, "Min");
+  double bound = 0;
+  guint i = 0;
+
+  if (dyno_import_is_constant (import, node, 0)
+      && (node->n_inputs < 2 || dyno_import_is_constant (import, node, 1)))
+    return dyno_import_fold (import, node);
+  if (node->n_inputs == 1)
+    return dyno_import_pass (import, node, 0);
+  if (dyno_import_is_constant (import, node, 0))
+    i = 1;
+  DynoImportValue *x = dyno_import_tensor (import, node, i);
+  if (!x)
+    return FALSE;
+  if (node->n_inputs != 2 || !dyno_import_number (import, node, 1 - i, &x->view, &bound)
+      || !isfinite ((float) bound))
+    return dyno_import_refuse (
+        import, node,
+        "Dyno compares a tensor only with one finite number that is known before the network runs");
+  const char *name = dyno_import_shown_name (node);
+  DynoTensor *y = bound == 0 && !is_upper
+                      ? dyno_relu (import->graph, x->tensor, name)
+                      : append_bound (import->graph, x->tensor, bound, is_upper, name);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+/* Softmax over an axis.  Before opset 13 it is over all axes from that one on, which is the same
+ * where the following axes have one element each. */
+static gboolean
+append_softmax (DynoImport *import, const DynoOnnxNode *node, gint64 otherwise)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  gboolean is_log = g_str_equal (node->op_type, "LogSoftmax");
+  const char *name = dyno_import_shown_name (node);
+  g_autofree char *inside = g_strconcat (name, ".softmax", NULL);
+  guint axis;
+
+  if (!x || !dyno_import_axis (import, node, x->view.n_dims, otherwise, &axis))
+    return FALSE;
+  for (guint i = axis + 1; i < x->view.n_dims; i++)
+    if (dyno_onnx_model_get_opset (import->model, "") < 13 && dyno_view_dim (&x->view, i) != 1)
+      return dyno_import_refuse (import, node, "Dyno computes it over one axis, not over several");
+  if (!(x = dyno_import_with_channels (import, node, x, axis)))
+    return dyno_import_refuse (import, node, "its axis cannot be the channels of a tensor");
+  DynoTensor *y = dyno_softmax (import->graph, x->tensor, is_log ? inside : name);
+  if (is_log)
+    y = dyno_activation (import->graph, y, DYNO_ACTIVATION_LOG, name);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+/* TRUE: one axis covers all elements of a sample, so that no Reshape separates the outputs. */
+static gboolean
+is_row (const DynoImportValue *x)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < x->view.n_dims; i++)
+    n += dyno_view_dim (&x->view, i) > 1;
+  return (guint64) x->tensor->h * x->tensor->w * x->tensor->c == x->tensor->c && n <= 2;
+}
+
+/* At the end of the network the loss computes the softmax. */
 gboolean
 dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node)
 {
   const DynoImportValue *x = dyno_import_input (import, node, 0);
+  gboolean flattens = dyno_onnx_model_get_opset (import->model, "") < 13;
   /* before opset 13 Softmax without an axis is over all axes from the second on: 0 stands for
    * them */
-  gint64 otherwise = dyno_onnx_model_get_opset (import->model, "") < 13 ? 0 : -1;
+  gint64 otherwise = flattens ? 0 : -1;
 
-  if (!dyno_import_is_last (import, node))
-    return dyno_import_refuse (import, node, "Dyno reads it only as the last node");
+  if (!dyno_import_ends_network (import->model, node)
+      || (!dyno_import_is_last (import, node) && !(x && x->tensor && is_row (x))))
+    return append_softmax (import, node, flattens ? 1 : -1);
   if (x && x->tensor && x->view.n_dims == 4 && dyno_import_int (node, "axis", otherwise) != 1)
     return dyno_import_refuse (import, node, "its axis is not that of the outputs");
   dyno_import_note (import,

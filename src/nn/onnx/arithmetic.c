@@ -27,6 +27,27 @@ find_axis (const DynoImportValue *x, const DynoImportValue *parameter)
   return count == (gint64) dyno_view_dim (&x->view, found) ? found : G_MAXUINT;
 }
 
+/* The sum or product of operands whose values are repeated along axes. */
+static gboolean
+broadcast (DynoImport *import, const DynoOnnxNode *node, gboolean adds)
+{
+  return adds ? dyno_import_broadcast_add (import, node, 1)
+              : dyno_import_broadcast_mul (import, node);
+}
+
+/* TRUE: an input is neither a tensor nor refused. */
+static gboolean
+has_other (DynoImport *import, const DynoOnnxNode *node)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoImportValue *value = dyno_import_input (import, node, i);
+      if (value && !value->tensor && !value->refused && !value->sequence && !value->repeat)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 typedef DynoTensor *(*ByChannel) (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 
 /* An op of a tensor and a parameter that has a value for each channel of the tensor. */
@@ -34,25 +55,31 @@ static gboolean
 read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, ByChannel op,
                  DynoInit init)
 {
-  DynoImportValue *x = dyno_import_tensor (import, node, 1 - parameter);
-  const DynoImportValue *weight = dyno_import_input (import, node, parameter);
+  const DynoImportValue *weight = dyno_import_input (import, node, parameter),
+                        *other = dyno_import_input (import, node, 1 - parameter);
   guint first = import->graph->parameters->len;
-
   guint32 dims[DYNO_VIEW_MAX_DIMS];
+  gboolean adds = init == DYNO_INIT_ZERO;
 
+  if ((other && !other->tensor && !other->refused)
+      || !dyno_import_is_read_once (import, node, parameter))
+    return broadcast (import, node, adds);
+  DynoImportValue *x = dyno_import_tensor (import, node, 1 - parameter);
   if (!x)
     return FALSE;
+  if (x->tensor->space == DYNO_SPACE_CONSTANT
+      && !(x = dyno_import_stored (import, node, 1 - parameter)))
+    return FALSE;
+  guint axis = find_axis (x, weight);
+  if (axis == G_MAXUINT && !(adds && dyno_import_are_positions (weight, x)))
+    return broadcast (import, node, adds);
+  if (axis != G_MAXUINT && !(x = dyno_import_with_channels (import, node, x, axis)))
+    return broadcast (import, node, adds);
   if (weight->n_dims > G_N_ELEMENTS (dims)
       || !dyno_import_parameter (import, node, parameter, weight->n_dims, dims))
     return FALSE;
-  guint axis = find_axis (x, weight);
-  if (axis == G_MAXUINT && init == DYNO_INIT_ZERO)
+  if (axis == G_MAXUINT)
     return dyno_import_positions (import, node, parameter, x);
-  x = axis < x->view.n_dims ? dyno_import_with_channels (import, node, x, axis) : NULL;
-  if (!x)
-    return dyno_import_refuse (import, node,
-                               "its parameter “%s” does not have one value per channel",
-                               weight->parameter->name);
   DynoTensor *y = op (import->graph, x->tensor, dyno_import_shown_name (node), init);
   if (y)
     dyno_import_name_parameter (import, node, first, parameter);
@@ -102,13 +129,12 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_by_number (import, node);
   if (parameter < 2)
     return read_by_channel (import, node, parameter, dyno_add_channels, DYNO_INIT_ZERO);
+  if (has_other (import, node))
+    return broadcast (import, node, TRUE);
   if (!(a = take_pair (import, node, &b)))
     return FALSE;
   if (!(beside = lay_beside (import, node, a, b)))
-    {
-      g_autofree char *one = dyno_view_print (&a->view), *two = dyno_view_print (&b->view);
-      return dyno_import_refuse (import, node, "it adds %s and %s, whose axes differ", one, two);
-    }
+    return broadcast (import, node, TRUE);
   return dyno_import_output (
       import, node, 0,
       dyno_add (import->graph, a->tensor, beside->tensor, dyno_import_shown_name (node)), &a->view,
@@ -226,7 +252,7 @@ read_repeated (DynoImport *import, const DynoOnnxNode *node, guint i)
     return FALSE;
   factors = dyno_import_as_form (import, node, factors, "N C H W");
   if (!factors || !is_gate (x, factors) || !dyno_import_keeps_shape (x, shape))
-    return dyno_import_refuse (import, repeat, "Dyno does not repeat the values of a tensor");
+    return dyno_import_broadcast_mul (import, node);
   return dyno_import_output (
       import, node, 0,
       dyno_scale (import->graph, x->tensor, factors->tensor, dyno_import_shown_name (node)),
@@ -253,6 +279,8 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
       if (value && value->repeat)
         return read_repeated (import, node, i);
     }
+  if (has_other (import, node))
+    return broadcast (import, node, FALSE);
   if (!(x = take_pair (import, node, &y)))
     return FALSE;
   if ((beside = lay_beside (import, node, x, y)))
@@ -262,13 +290,7 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
         &x->view, NULL);
   DynoImportValue *image = is_gate (x, y) ? x : y, *factors = image == x ? y : x;
   if (!is_gate (image, factors))
-    {
-      g_autofree char *one = dyno_view_print (&x->view), *two = dyno_view_print (&y->view);
-      return dyno_import_refuse (import, node,
-                                 "it multiplies %s and %s; Dyno multiplies tensors of equal axes, "
-                                 "or by one factor per sample and channel",
-                                 one, two);
-    }
+    return broadcast (import, node, FALSE);
   return dyno_import_output (
       import, node, 0,
       dyno_scale (import->graph, image->tensor, factors->tensor, dyno_import_shown_name (node)),
@@ -344,6 +366,28 @@ stack (DynoImport *import, const DynoOnnxNode *node, DynoTensor **tensors)
                              &view, NULL);
 }
 
+static gboolean
+are_constants (DynoImport *import, const DynoOnnxNode *node)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (!dyno_import_is_constant (import, node, i))
+      return FALSE;
+  return node->n_inputs > 0;
+}
+
+/* TRUE: the inputs are parameters, constants and values that are made from them. */
+static gboolean
+are_shared (DynoImport *import, const DynoOnnxNode *node)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    {
+      const DynoImportValue *value = dyno_import_input (import, node, i);
+      if (value && value->tensor && !dyno_tensor_is_shared (value->tensor))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* Concatenates tensors along an axis, which becomes their channels; tensors with one element in the
  * axis are stacked, and constants are folded. */
 gboolean
@@ -354,16 +398,17 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
   guint axis = 0;
   guint64 channels = 0;
 
-  if (node->n_inputs > 0 && dyno_import_is_constant (import, node, 0))
+  if (are_constants (import, node))
     return dyno_import_fold (import, node);
-  if (dyno_import_is_parameter (import, node, 0))
+  if (dyno_import_starts_with_tokens (import, node))
     return dyno_import_class_token (import, node);
   if (stack (import, node, tensors))
     return TRUE;
+  gboolean shared = are_shared (import, node);
   for (guint i = 0; i < node->n_inputs; i++)
     {
       DynoImportValue *value = dyno_import_tensor (import, node, i);
-      if (!value)
+      if (!value || (!shared && !(value = dyno_import_spread (import, node, value))))
         return FALSE;
       if (i == 0 && !dyno_import_axis (import, node, value->view.n_dims, 1, &axis))
         return FALSE;
@@ -416,34 +461,4 @@ dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
     }
   return begin == all
          || dyno_import_refuse (import, node, "its sizes do not fit %" G_GUINT64_FORMAT, all);
-}
-
-/* Slices a run of an axis; constants are folded. */
-gboolean
-dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
-{
-  if (dyno_import_is_constant (import, node, 0))
-    return dyno_import_fold (import, node);
-  DynoImportValue *x = dyno_import_viewed (import, node, 0);
-  const DynoConstant *starts = dyno_import_numbers (import, node, 1, "starts"),
-                     *ends = dyno_import_numbers (import, node, 2, "ends"),
-                     *axes = dyno_import_numbers (import, node, 3, "axes"),
-                     *steps = dyno_import_numbers (import, node, 4, NULL);
-
-  if (!x)
-    return FALSE;
-  if (!starts || !ends || starts->count != 1 || ends->count != 1 || (axes && axes->count != 1)
-      || (steps && (steps->count != 1 || dyno_constant_int (steps, 0) != 1)))
-    return dyno_import_refuse (import, node, "Dyno slices one axis, without gaps");
-  gint64 axis = axes ? dyno_constant_int (axes, 0) : 0, n, begin = dyno_constant_int (starts, 0),
-         end = dyno_constant_int (ends, 0);
-  axis += axis < 0 ? (gint64) x->view.n_dims : 0;
-  if (axis < 0 || axis >= (gint64) x->view.n_dims)
-    return dyno_import_refuse (import, node, "its axis is out of range");
-  n = (gint64) dyno_view_dim (&x->view, (guint) axis);
-  begin = CLAMP (begin < 0 ? begin + n : begin, 0, n);
-  end = CLAMP (end < 0 ? end + n : end, 0, n);
-  if (end <= begin)
-    return dyno_import_refuse (import, node, "its slice is empty");
-  return dyno_import_append_run (import, node, 0, x, (guint) axis, (guint64) begin, (guint64) end);
 }

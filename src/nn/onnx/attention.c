@@ -50,8 +50,7 @@ refuse_attention (DynoImport *import, const DynoOnnxNode *node, const DynoImport
                   *values = dyno_view_print (&v->view);
 
   return dyno_import_refuse (import, node,
-                             "it is an attention over %s, %s and %s; Dyno needs as many queries as "
-                             "keys, with axes (samples, groups, heads, steps, values)",
+                             "it is an attention over %s, %s and %s, whose axes do not fit",
                              queries, keys, values);
 }
 
@@ -159,7 +158,8 @@ append_attention (DynoImport *import, const DynoOnnxNode *node, double scale, Dy
   guint n = q->view.n_dims;
   Heads heads;
 
-  if (n < 3 || k->view.n_dims != n || v->view.n_dims != n)
+  if (n < 3 || k->view.n_dims != n || v->view.n_dims != n
+      || !dyno_attention_has_dim (dyno_view_dim (&q->view, n - 1)))
     return FALSE;
   if (!take_heads (q, &heads)
       && (!dyno_import_settle (import, q)
@@ -205,6 +205,7 @@ dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
   if (!(scale > 0))
     return FALSE;
   return append_attention (import, node, scale, q, k, v)
+         || dyno_import_general_attention (import, node, scale, q, k, v)
          || refuse_attention (import, node, q, k, v);
 }
 
@@ -236,11 +237,35 @@ check_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImportValu
                              shape);
 }
 
-/* Concat (class token, x) */
+/* TRUE: the node has parameters (1, 1, C), which no other node reads, in front of the steps of its
+ * last input. */
+gboolean
+dyno_import_starts_with_tokens (DynoImport *import, const DynoOnnxNode *node)
+{
+  guint n = node->n_inputs;
+  gint64 axis = dyno_import_int (node, "axis", 1);
+  const DynoImportValue *x = n > 1 ? dyno_import_input (import, node, n - 1) : NULL;
+
+  if (!x || !x->tensor || dyno_tensor_is_shared (x->tensor) || (axis != 1 && axis != -2))
+    return FALSE;
+  for (guint i = 0; i + 1 < n; i++)
+    {
+      const DynoImportValue *token = dyno_import_input (import, node, i);
+      if (!dyno_import_is_parameter (import, node, i) || token->n_dims != 3 || token->dims[0] != 1
+          || token->dims[1] != 1 || !dyno_import_is_read_once (import, node, i))
+        return FALSE;
+    }
+  return dyno_view_is (&x->view, x->tensor, "N HW C")
+         || dyno_view_is (&x->view, x->tensor, "N W C");
+}
+
+/* Concat (class token, x), with one or more tokens, such as a distillation token after the class
+ * token */
 gboolean
 dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node)
 {
-  DynoImportValue *x = node->n_inputs == 2 ? dyno_import_tensor (import, node, 1) : NULL;
+  guint n = node->n_inputs - 1;
+  DynoImportValue *x = dyno_import_tensor (import, node, n);
   gint64 axis = dyno_import_int (node, "axis", 1);
 
   if (!x)
@@ -249,11 +274,17 @@ dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_refuse (import, node, "Dyno joins a parameter only in front of the steps");
   if (!check_tokens (import, node, x))
     return FALSE;
-  const DynoParameter *token = take_tokens (import, node, node->inputs[0], 1, x->tensor->c);
-  if (!token)
-    return FALSE;
-  DynoTensor *y =
-      dyno_prepend_token (import->graph, x->tensor, dyno_import_shown_name (node), token);
+  const char *name = dyno_import_shown_name (node);
+  g_autofree const DynoParameter **tokens = g_new (const DynoParameter *, MAX (1, n));
+  for (guint i = 0; i < n; i++)
+    if (!(tokens[i] = take_tokens (import, node, node->inputs[i], 1, x->tensor->c)))
+      return FALSE;
+  DynoTensor *y = x->tensor;
+  for (guint i = n; i-- > 0;)
+    {
+      g_autofree char *part = g_strdup_printf ("%s.%u", name, i);
+      y = dyno_prepend_token (import->graph, y, i > 0 ? part : name, tokens[i]);
+    }
   return dyno_import_output (import, node, 0, y, NULL, "N W C");
 }
 
@@ -291,6 +322,25 @@ take_in_order (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x)
   return copy;
 }
 
+gboolean
+dyno_import_are_positions (const DynoImportValue *parameter, const DynoImportValue *x)
+{
+  const DynoTensor *tensor = x->tensor;
+  guint64 count = 1;
+  gboolean fits =
+      parameter->n_dims > 1 && parameter->n_dims <= x->view.n_dims && !parameter->transposed;
+
+  for (guint i = 0; i < parameter->n_dims && fits; i++)
+    {
+      guint axis = x->view.n_dims - parameter->n_dims + i;
+      /* Axis 0 needs one value for all samples, other axes one value for each element. */
+      gint64 wanted = axis == 0 ? 1 : (gint64) dyno_view_dim (&x->view, axis);
+      fits = parameter->dims[i] == wanted;
+      count *= (guint64) wanted;
+    }
+  return fits && count == (guint64) tensor->h * tensor->w * tensor->c;
+}
+
 /* Add (x, positions), where the parameter has a value for each step and channel, or for each
  * element of a sample in another order of the axes */
 gboolean
@@ -299,29 +349,13 @@ dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint param
 {
   const DynoImportValue *value = dyno_import_input (import, node, parameter);
   guint first = import->graph->parameters->len;
-  guint64 steps = 1;
-  DynoImportValue *rows = NULL;
-  gboolean fits = value->n_dims > 1 && value->n_dims <= x->view.n_dims && !value->transposed;
+  DynoImportValue *rows = take_in_order (import, node, x);
 
-  for (guint i = 0; i + 1 < value->n_dims && fits; i++)
-    {
-      guint axis = x->view.n_dims - value->n_dims + i;
-      /* Axis 0 needs one value for all samples, other axes one value for each element. */
-      gint64 wanted = axis == 0 ? 1 : (gint64) dyno_view_dim (&x->view, axis);
-      fits = value->dims[i] == wanted;
-      steps *= (guint64) wanted;
-    }
-  if (fits
-      && value->dims[value->n_dims - 1] == (gint64) dyno_view_dim (&x->view, x->view.n_dims - 1))
-    rows = take_in_order (import, node, x);
-  if (!rows || steps != (guint64) rows->tensor->h * rows->tensor->w)
-    return dyno_import_refuse (
-        import, node,
-        "its parameter “%s” has neither one value per channel nor one per step and channel",
-        value->parameter->name);
-  const DynoParameter *positions =
-      dyno_token_parameter (import->graph, value->parameter->name, (guint32) steps, rows->tensor->c,
-                            DYNO_INIT_NORMAL_002);
+  if (!rows || dyno_view_dim (&rows->view, rows->view.n_dims - 1) != rows->tensor->c)
+    return dyno_import_broadcast_add (import, node, 1);
+  guint32 steps = rows->tensor->h * rows->tensor->w;
+  const DynoParameter *positions = dyno_token_parameter (
+      import->graph, value->parameter->name, steps, rows->tensor->c, DYNO_INIT_NORMAL_002);
   DynoTensor *y =
       dyno_add_positions (import->graph, rows->tensor, dyno_import_shown_name (node), positions);
   if (!y)

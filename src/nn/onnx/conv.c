@@ -49,6 +49,9 @@ gboolean
 dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
 {
   static const char *const forms[] = { "N C H W", "N C W", NULL };
+
+  if (dyno_import_is_blur (import, node))
+    return dyno_import_blur (import, node);
   guint form = 0, first = import->graph->parameters->len;
   guint32 dims[4], bias;
   DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);

@@ -128,13 +128,19 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_output (import, node, 0, y, NULL, "N C");
 }
 
-/* The product of x, along its last axis, and a parameter (in, out). */
+/* The product of x, along its last axis, and a parameter (in, out), or of two tensors. */
 gboolean
 dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node)
 {
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  const DynoImportValue *a = dyno_import_input (import, node, 0),
+                        *weight = dyno_import_input (import, node, 1);
+  DynoImportValue *x;
 
-  return x && read_rows (import, node, NULL, 0, node, x);
+  if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
+    return dyno_import_fold (import, node);
+  if (!weight || !weight->parameter || weight->n_dims != 2 || !a || a->parameter)
+    return dyno_import_product (import, node);
+  return (x = dyno_import_stored (import, node, 0)) && read_rows (import, node, NULL, 0, node, x);
 }
 
 /* The same, followed by the Add of a parameter (out). */

@@ -7,6 +7,10 @@
 
 #define UNKNOWN_SIDE 64 /* side of a picture, where the file leaves it open: a multiple of 32 */
 
+/* Nodes that change only the axes or the type of a value. */
+static const char *const views[] = { "Cast",    "Flatten",   "Identity", "Reshape",
+                                     "Squeeze", "Unsqueeze", NULL };
+
 /* The node that makes a value; NULL: no node does. */
 static const DynoOnnxNode *
 find_producer (const DynoOnnxModel *model, const char *name)
@@ -55,6 +59,16 @@ is_one_of (const DynoOnnxNode *node, const char *const *names)
   return g_strv_contains (names, node->op_type);
 }
 
+gboolean
+dyno_import_ends_network (const DynoOnnxModel *model, const DynoOnnxNode *node)
+{
+  const DynoOnnxNode *last = find_producer (model, model->outputs[0].name);
+
+  while (last && last != node && last->n_inputs > 0 && is_one_of (last, views))
+    last = find_producer (model, last->inputs[0]);
+  return last == node;
+}
+
 /* FALSE: a transposed convolution with groups, whose outputs are split over two axes of its
  * weight. */
 static gboolean
@@ -101,7 +115,9 @@ find_layer (const DynoOnnxModel *model, const char *name, gboolean *is_linear,
                                          "AveragePool",   "ReduceMean", "Sigmoid",
                                          "GlobalMaxPool", "Cast",       "Resize",
                                          "Upsample",      NULL };
-  static const char *const bends[] = { "Relu", "Sigmoid", NULL };
+  static const char *const bends[] = { "Relu", "Sigmoid", NULL }, *const softmaxes[] = {
+    "LogSoftmax", "Softmax", NULL
+  };
   const DynoOnnxNode *node = find_producer (model, name);
   gboolean transposed;
 
@@ -109,7 +125,8 @@ find_layer (const DynoOnnxModel *model, const char *name, gboolean *is_linear,
   while (node && node->n_inputs > 0)
     {
       gboolean add = g_str_equal (node->op_type, "Add") && node->n_inputs == 2;
-      *is_linear = *is_linear && !is_one_of (node, bends);
+      *is_linear = *is_linear && !is_one_of (node, bends)
+                   && (!is_one_of (node, softmaxes) || dyno_import_ends_network (model, node));
       if (is_one_of (node, layers))
         return find_weight (model, node, &transposed) && can_be_replaced (node) ? node : NULL;
       if (add && is_parameter (model, node->inputs[0]))

@@ -48,6 +48,8 @@ typedef struct {
   guint32 n_outputs; /* of the head */
   /* batch of the views: the batch of the file's input, where the file states a number */
   guint32 batch;
+  /* batch of the view of the shared tensor that was taken last as an input */
+  guint32 shared_batch;
   /* gets n_outputs outputs instead of the file's number; NULL: none */
   const DynoOnnxNode *head;
   const DynoOnnxNode *added_head; /* likewise; its outputs are added to the head's */
@@ -83,8 +85,9 @@ DynoImportValue *dyno_import_input (DynoImport *import, const DynoOnnxNode *node
 gboolean dyno_import_is_constant (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* NULL: no value has the name. */
 DynoImportValue *dyno_import_find_value (DynoImport *import, const char *name);
-/* Input i as a tensor; NULL: it is not a tensor, and the node was refused.  A run of channels that
- * was sliced off is copied to a tensor of its own. */
+/* Input i as a tensor; NULL: there is none, and the node was refused.  A parameter or a constant
+ * becomes a tensor of one sample, which all samples share.  A run of channels that was sliced off is
+ * copied to a tensor of its own. */
 DynoImportValue *dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* The same for readers that only change the view: a run of channels is not copied. */
 DynoImportValue *dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i);
@@ -186,6 +189,7 @@ void dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, g
 /* --- patterns (patterns.c) -------------------------------------------------------------------- */
 
 #define DYNO_IMPORT_MAX_FACTORS 4
+#define DYNO_IMPORT_MAX_INSIDE  12 /* nodes of a pattern besides the last */
 
 /* Several nodes that one op of Dyno replaces. */
 typedef struct _DynoImportPattern DynoImportPattern;
@@ -204,6 +208,11 @@ struct _DynoImportPattern {
     gboolean divides;
   } factors[DYNO_IMPORT_MAX_FACTORS];
   guint n_factors;
+  /* the value that is added to the scores; where it is not one number for all scores, the nodes are
+   * read one by one.  NULL: nothing is added */
+  const char *mask;
+  const DynoOnnxNode *inside[DYNO_IMPORT_MAX_INSIDE]; /* the nodes besides the last */
+  guint n_inside;
   gint64 axis;         /* axis of an attention's softmax */
   gboolean keeps_runs; /* x may be a run of channels that was sliced off */
   double probability;  /* of a dropout */
@@ -220,9 +229,12 @@ gboolean dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
                                 const DynoImportPattern *pattern, DynoImportValue *q);
 gboolean dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node,
                              const DynoImportPattern *pattern, DynoImportValue *x);
-/* A Concat whose first input is a parameter. */
+gboolean dyno_import_starts_with_tokens (DynoImport *import, const DynoOnnxNode *node);
+/* A Concat of such tokens and a tensor. */
 gboolean dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node);
-/* An Add of x and of positions, which are its input `parameter`. */
+/* TRUE: the parameter has a value for each element of a sample of x. */
+gboolean dyno_import_are_positions (const DynoImportValue *parameter, const DynoImportValue *x);
+/* An Add of x and of such positions, which are its input `parameter`. */
 gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
                                 DynoImportValue *x);
 
@@ -291,6 +303,93 @@ DynoImportValue *dyno_import_copy_in_order (DynoImport *import, const DynoOnnxNo
 /* Adds a note with the number of copies. */
 void dyno_import_note_copies (DynoImport *import);
 
+/* --- parameters, constants and picked elements as tensors (gather.c) -------------------------- */
+
+/* Input i, a parameter, as a tensor (1, h, w, c) with a view of the axes that the value has and of
+ * batch 1; it is made once for each parameter and axes.  NULL: it is no such parameter, or a node
+ * with a parameter of its own has it, and the node was refused; or the graph has failed. */
+DynoImportValue *dyno_import_parameter_tensor (DynoImport *import, const DynoOnnxNode *node,
+                                               guint i);
+/* The same for a constant, which is fp32 in the space CONSTANT whatever the precision is. */
+DynoImportValue *dyno_import_constant_tensor (DynoImport *import, const DynoOnnxNode *node,
+                                              guint i);
+/* --- products and sums (contract.c, products.c) ----------------------------------------------- */
+
+#define DYNO_IMPORT_NO_LABEL G_MAXUINT /* of an axis of one element */
+
+typedef enum {
+  DYNO_IMPORT_NATURAL, /* the last axis as the channels, the one before as the width */
+  /* an operand's layout, where axes that it lacks take the place of the one that is summed; natural
+   * where there is no such layout */
+  DYNO_IMPORT_LIKE_A,
+  DYNO_IMPORT_LIKE_B,
+} DynoImportLike;
+
+typedef struct {
+  DynoImportLike like;
+  double scale;         /* factor of the sums; 0 reads as 1 */
+  const guint64 *dims;  /* of the result; NULL: those of the operands */
+  guint32 samples;      /* of the result; 0: those of the operands */
+  gboolean layout_only; /* b gives the layout and is no factor */
+} DynoImportContraction;
+
+/* The contraction (dyno_contract) of a and b, or of a alone: each axis has a label below
+ * 2 DYNO_VIEW_MAX_DIMS; axes of equal labels have equal extents, or 1, and labels that the result
+ * lacks are summed.  *view gets the view of the result.  NULL: it does not fit the views, or the
+ * graph has failed. */
+DynoTensor *dyno_import_append_contraction (DynoImport *import, const char *name,
+                                            DynoImportValue *a, const guint *labels_a,
+                                            DynoImportValue *b, const guint *labels_b,
+                                            const guint *labels, guint n_labels,
+                                            const DynoImportContraction *options, DynoView *view);
+/* Input i as a tensor, which for a parameter or a constant has one sample; NULL: the node was
+ * refused. */
+DynoImportValue *dyno_import_operand (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* The same, in the type of activations. */
+DynoImportValue *dyno_import_stored (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* x with all samples of the graph, where it is one that all samples share; NULL: the graph has
+ * failed. */
+DynoImportValue *dyno_import_spread (DynoImport *import, const DynoOnnxNode *node,
+                                     DynoImportValue *x);
+/* TRUE: no other node reads input i, nor the parameter that it is. */
+gboolean dyno_import_is_read_once (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* The readers of nodes whose operands the ops for channels, layers and attention do not take. */
+gboolean dyno_import_product (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_broadcast_mul (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_broadcast_add (DynoImport *import, const DynoOnnxNode *node, double sign);
+gboolean dyno_import_broadcast_div (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_reduce_axes (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_reduce_sum (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_repeat (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_tile (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_einsum (DynoImport *import, const DynoOnnxNode *node);
+/* Attention of any axes: products, a softmax, products.  keys has its values before its steps. */
+gboolean dyno_import_general_attention (DynoImport *import, const DynoOnnxNode *node, double scale,
+                                        DynoImportValue *q, DynoImportValue *keys,
+                                        DynoImportValue *v);
+
+/* The elements of an axis that are picked: n indices, of which a negative one gives 0; at NULL: the
+ * whole axis. */
+typedef struct {
+  const gint64 *at;
+  guint32 n;
+} DynoImportPick;
+
+/* TRUE: the elements of x, a tensor or a parameter, can be picked by one pick for each of its axes:
+ * samples stay, and the batch is outermost in its axis. */
+gboolean dyno_import_can_pick (const DynoImportValue *x, const DynoImportPick *picks);
+/* Sets output k to the picked elements; dims: the axes that the output then has, NULL: those of
+ * x. */
+gboolean dyno_import_pick (DynoImport *import, const DynoOnnxNode *node, guint k,
+                           const DynoImportValue *x, const DynoImportPick *picks,
+                           const gint64 *dims, guint n_dims);
+/* Where the view of a tensor lacks elements of the tensor, copies the others to a tensor of their
+ * own; FALSE: the node that made x was refused, or the graph has failed. */
+gboolean dyno_import_cover (DynoImport *import, DynoImportValue *x);
+/* A Gather: picks the elements of an axis of x by an index, whose axes replace that axis. */
+gboolean dyno_import_gather_axis (DynoImport *import, const DynoOnnxNode *node,
+                                  const DynoImportValue *x, guint axis, const DynoConstant *index);
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 typedef gboolean (*DynoImportRead) (DynoImport *import, const DynoOnnxNode *node);
@@ -307,6 +406,9 @@ gboolean dyno_import_conv (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_conv_transpose (DynoImport *import, const DynoOnnxNode *node);
 /* TRUE: input 2 of a convolution is a bias that is trained. */
 gboolean dyno_import_takes_bias (DynoImport *import, const DynoOnnxNode *node);
+/* TRUE: a convolution has a constant kernel that dyno_import_blur reads. */
+gboolean dyno_import_is_blur (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_blur (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node);
@@ -315,6 +417,9 @@ gboolean dyno_import_group_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_instance_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_recurrent (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_activation (DynoImport *import, const DynoOnnxNode *node);
+/* Activations that are folded where their input is a constant. */
+gboolean dyno_import_function (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_pow (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_leaky_relu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_elu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_gelu (DynoImport *import, const DynoOnnxNode *node);
@@ -323,6 +428,7 @@ gboolean dyno_import_selu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_celu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_prelu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_clip (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_bound (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_pad (DynoImport *import, const DynoOnnxNode *node);
@@ -338,6 +444,9 @@ gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_div (DynoImport *import, const DynoOnnxNode *node);
 /* TRUE: one input is a number, or a constant of equal numbers, and the other one is a tensor. */
 gboolean dyno_import_has_number (DynoImport *import, const DynoOnnxNode *node);
+/* TRUE: input i is such a constant, which broadcasts to the view of a tensor. */
+gboolean dyno_import_number (DynoImport *import, const DynoOnnxNode *node, guint i,
+                             const DynoView *view, double *number);
 /* Add, Sub and Mul of such inputs. */
 gboolean dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_neg (DynoImport *import, const DynoOnnxNode *node);
@@ -347,6 +456,7 @@ gboolean dyno_import_split_to_sequence (DynoImport *import, const DynoOnnxNode *
 gboolean dyno_import_sequence_at (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_slice (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_gather (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_gather_nd (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_identity (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_cast (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_expand (DynoImport *import, const DynoOnnxNode *node);
@@ -378,6 +488,8 @@ gboolean dyno_import_is_of_pixels (const DynoOnnxModel *model);
  * weighted means or maxima of them. */
 const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model, const DynoOnnxNode **added,
                                            gboolean *is_linear);
+/* TRUE: the output is the node's output, possibly with other axes or of another type. */
+gboolean dyno_import_ends_network (const DynoOnnxModel *model, const DynoOnnxNode *node);
 /* Sets the head of the graph, after its layers have been read. */
 void dyno_import_note_head (DynoImport *import, gboolean is_linear);
 /* The number of outputs of the head; 0: the model does not end in a layer that can be replaced. */

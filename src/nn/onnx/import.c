@@ -2,6 +2,7 @@
 /* Reading a model: the walk over its nodes, and the functions that the readers share. */
 #include "import-private.h"
 #include "graph-private.h"
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -145,9 +146,18 @@ dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i)
 DynoImportValue *
 dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i)
 {
-  DynoImportValue *value = dyno_import_viewed (import, node, i);
+  DynoImportValue *value = dyno_import_input (import, node, i);
 
-  return value && dyno_import_settle (import, value) ? value : NULL;
+  if (value && value->repeat && !value->refused && dyno_import_repeat (import, value->repeat))
+    value = dyno_import_input (import, node, i);
+  value = value && !value->tensor && !value->refused && (value->constant || value->parameter)
+              ? dyno_import_stored (import, node, i)
+              : dyno_import_viewed (import, node, i);
+  if (!value || !dyno_import_settle (import, value))
+    return NULL;
+  if (dyno_tensor_is_shared (value->tensor))
+    import->shared_batch = value->view.batch;
+  return value;
 }
 
 DynoImportValue *
@@ -371,7 +381,8 @@ dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k, DynoT
   if (tensor && view)
     value->view = *view;
   else if (tensor)
-    dyno_view_init (&value->view, tensor, import->batch, form);
+    dyno_view_init (&value->view, tensor,
+                    dyno_tensor_is_shared (tensor) ? import->shared_batch : import->batch, form);
   return TRUE;
 }
 
@@ -636,12 +647,59 @@ read_pattern (DynoImport *import, const DynoOnnxNode *node, const DynoImportPatt
 
   if (!x || x->refused)
     return FALSE;
+  if (!x->tensor && pattern->weight_node && pattern->weight_node->n_inputs > 0
+      && g_str_equal (pattern->weight_node->inputs[0], pattern->input)
+      && !(x = dyno_import_tensor (import, pattern->weight_node, 0)))
+    return FALSE;
   if (!x->tensor)
     return dyno_import_refuse (import, node, "it reads “%s”, which does not depend on the input",
                                pattern->input);
   if (!pattern->keeps_runs && !dyno_import_settle (import, x))
     return FALSE;
   return pattern->read (import, node, pattern, x);
+}
+
+/* TRUE: the pattern has no mask, or one that changes no softmax. */
+static gboolean
+has_plain_mask (DynoImport *import, const DynoImportPattern *pattern)
+{
+  const DynoImportValue *mask =
+      pattern->mask ? dyno_import_find_value (import, pattern->mask) : NULL;
+  double number;
+
+  return !pattern->mask
+         || (mask && mask->constant && dyno_constant_is_uniform (mask->constant, &number)
+             && isfinite (number));
+}
+
+static void read_node (DynoImport *import, const DynoOnnxNode *node);
+
+static int
+compare_places (const void *a, const void *b)
+{
+  const DynoOnnxNode *const *one = a, *const *two = b;
+
+  return (*one > *two) - (*one < *two);
+}
+
+/* Reads the nodes of a pattern without it, in the order of the file.  An IsNaN stays a part of its
+ * guard. */
+static void
+read_parts (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern)
+{
+  const DynoOnnxNode *inside[DYNO_IMPORT_MAX_INSIDE];
+  guint n = pattern->n_inside;
+
+  memcpy (inside, pattern->inside, sizeof inside);
+  qsort (inside, n, sizeof *inside, compare_places);
+  g_hash_table_remove (import->patterns, node);
+  for (guint i = 0; i < n; i++)
+    if (!g_str_equal (inside[i]->op_type, "IsNaN"))
+      {
+        g_hash_table_remove (import->absorbed, inside[i]);
+        read_node (import, inside[i]);
+      }
+  read_node (import, node);
 }
 
 static void
@@ -653,6 +711,11 @@ read_node (DynoImport *import, const DynoOnnxNode *node)
 
   if (node->n_outputs == 0 || (g_hash_table_contains (import->absorbed, node) && !pattern))
     return;
+  if (pattern && !has_plain_mask (import, pattern))
+    {
+      read_parts (import, node, pattern);
+      return;
+    }
   if (pattern)
     read = read_pattern (import, node, pattern);
   else if (!waits_for_refused (import, node))
@@ -754,6 +817,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
                         .model = model,
                         .n_outputs = n_outputs,
                         .batch = find_batch (model, x),
+                        .shared_batch = 1,
                         .values = values,
                         .readers = readers,
                         .needed = needed,

@@ -3,6 +3,22 @@
 #include "import-private.h"
 #include <math.h>
 
+gboolean
+dyno_import_number (DynoImport *import, const DynoOnnxNode *node, guint i, const DynoView *view,
+                    double *number)
+{
+  if (!dyno_import_is_constant (import, node, i))
+    return FALSE;
+  const DynoConstant *constant = dyno_import_input (import, node, i)->constant;
+  if (constant->n_dims > view->n_dims || !dyno_constant_is_uniform (constant, number))
+    return FALSE;
+  for (guint k = 0; k < constant->n_dims; k++)
+    if (constant->dims[k] != 1
+        && (guint64) constant->dims[k] != dyno_view_dim (view, view->n_dims - constant->n_dims + k))
+      return FALSE;
+  return TRUE;
+}
+
 /* The index of the input that is a constant of equal numbers, which broadcasts to the other input,
  * a tensor; 2: neither is. */
 static guint
@@ -10,19 +26,8 @@ find_number (DynoImport *import, const DynoOnnxNode *node, double *number)
 {
   for (guint i = 0; i < 2; i++)
     {
-      const DynoImportValue *value = dyno_import_input (import, node, i),
-                            *x = dyno_import_input (import, node, 1 - i);
-      if (!dyno_import_is_constant (import, node, i) || !x || !x->tensor
-          || value->constant->n_dims > x->view.n_dims
-          || !dyno_constant_is_uniform (value->constant, number))
-        continue;
-      const DynoConstant *constant = value->constant;
-      gboolean fits = TRUE;
-      for (guint k = 0; k < constant->n_dims && fits; k++)
-        fits = constant->dims[k] == 1
-               || (guint64) constant->dims[k]
-                      == dyno_view_dim (&x->view, x->view.n_dims - constant->n_dims + k);
-      if (fits)
+      const DynoImportValue *x = dyno_import_input (import, node, 1 - i);
+      if (x && x->tensor && dyno_import_number (import, node, i, &x->view, number))
         return i;
     }
   return 2;
@@ -80,14 +85,13 @@ dyno_import_sub (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_fold (import, node);
   if (dyno_import_has_number (import, node))
     return dyno_import_by_number (import, node);
+  a = dyno_import_input (import, node, 0);
+  b = dyno_import_input (import, node, 1);
+  if (!a || !b || !a->tensor || !b->tensor || a->tensor->n != b->tensor->n
+      || !dyno_view_equal (&a->view, &b->view))
+    return dyno_import_broadcast_add (import, node, -1);
   if (!(a = dyno_import_tensor (import, node, 0)) || !(b = dyno_import_tensor (import, node, 1)))
     return FALSE;
-  if (!dyno_view_equal (&a->view, &b->view))
-    {
-      g_autofree char *one = dyno_view_print (&a->view), *two = dyno_view_print (&b->view);
-      return dyno_import_refuse (import, node, "it subtracts %s from %s, whose axes differ", two,
-                                 one);
-    }
   const char *name = dyno_import_shown_name (node);
   g_autofree char *negative = g_strconcat (name, ".negative", NULL);
   DynoTensor *less = dyno_affine (import->graph, b->tensor, -1, 0, negative);
@@ -95,7 +99,7 @@ dyno_import_sub (DynoImport *import, const DynoOnnxNode *node)
                              &a->view, NULL);
 }
 
-/* x / a number. */
+/* x / a number, or a tensor / a tensor. */
 gboolean
 dyno_import_div (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -104,9 +108,7 @@ dyno_import_div (DynoImport *import, const DynoOnnxNode *node)
   if (dyno_import_is_constant (import, node, 0) && dyno_import_is_constant (import, node, 1))
     return dyno_import_fold (import, node);
   if (find_number (import, node, &number) != 1)
-    return dyno_import_refuse (
-        import, node,
-        "Dyno divides a tensor only by one number that is known before the network runs");
+    return dyno_import_broadcast_div (import, node);
   return read_affine (import, node, 0, 1 / number, 0);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pad: a frame of one value around height, width and channels. */
+/* Pad: a frame of one value around height, width and channels, or of the elements of the input
+ * around any axes. */
 #include "import-private.h"
 
 /* The axis of the tensor that equals an axis of the value; 0: there is none. */
@@ -120,6 +121,81 @@ append (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x,
   return dyno_import_output (import, node, 0, y, &view, NULL);
 }
 
+/* The element of an axis of n elements that the mode puts at place i, which may be outside. */
+static gint64
+find_element (const char *mode, gint64 i, gint64 n)
+{
+  gint64 period = g_str_equal (mode, "wrap") ? n : MAX (1, 2 * (n - 1));
+
+  if (g_str_equal (mode, "edge"))
+    return CLAMP (i, 0, n - 1);
+  i = (i % period + period) % period;
+  return i < n ? i : period - i;
+}
+
+/* Sets the pick of an axis of n elements; g_free at.  FALSE: the node was refused. */
+static gboolean
+pick_padded (DynoImport *import, const DynoOnnxNode *node, const char *mode, gint64 n,
+             gint64 before, gint64 after, DynoImportPick *pick, gint64 **at)
+{
+  if (MAX (before, after) > G_MAXINT32 || MIN (before, after) < -G_MAXINT32
+      || n + before + after < 1)
+    return dyno_import_refuse (
+        import, node, "its pads are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, before, after);
+  guint64 count = (guint64) (n + before + after);
+  if (!dyno_import_count_numbers (import, node, count))
+    return FALSE;
+  *at = g_new (gint64, count);
+  for (guint64 i = 0; i < count; i++)
+    (*at)[i] = find_element (mode, (gint64) i - before, n);
+  *pick = (DynoImportPick){ *at, (guint32) count };
+  return TRUE;
+}
+
+/* Sets the picks of all axes; at: their lists, for g_free.  FALSE: the node was refused. */
+static gboolean
+take_picks (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x,
+            const char *mode, const DynoConstant *pads, const DynoConstant *axes,
+            DynoImportPick *picks, gint64 **at)
+{
+  guint n_dims = x->view.n_dims, n = axes ? axes->count : n_dims;
+
+  if (pads->count / 2 != n || pads->count % 2 != 0)
+    return dyno_import_refuse (import, node, "%u pads for %u axes", pads->count, n);
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 axis = axes ? dyno_constant_int (axes, i) : (gint64) i,
+             before = dyno_constant_int (pads, i), after = dyno_constant_int (pads, n + i);
+      axis += axis < 0 ? (gint64) n_dims : 0;
+      if (axis < 0 || axis >= (gint64) n_dims || picks[axis].at)
+        return dyno_import_refuse (import, node, "its axes are out of range, or name one twice");
+      if ((before != 0 || after != 0)
+          && !pick_padded (import, node, mode, (gint64) dyno_view_dim (&x->view, (guint) axis),
+                           before, after, &picks[axis], &at[axis]))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Pads by elements of the input. */
+static gboolean
+read_repeated (DynoImport *import, const DynoOnnxNode *node, const char *mode,
+               const DynoConstant *pads, const DynoConstant *axes)
+{
+  static const char *const modes[] = { "edge", "reflect", "wrap", NULL };
+  DynoImportPick picks[DYNO_VIEW_MAX_DIMS] = { 0 };
+  gint64 *at[DYNO_VIEW_MAX_DIMS] = { NULL };
+
+  if (!g_strv_contains (modes, mode))
+    return dyno_import_refuse (import, node, "Dyno does not pad by the mode “%s”", mode);
+  const DynoImportValue *x = dyno_import_viewed (import, node, 0);
+  gboolean read = x && take_picks (import, node, x, mode, pads, axes, picks, at)
+                  && dyno_import_pick (import, node, 0, x, picks, NULL, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (at); i++)
+    g_free (at[i]);
+  return read;
+}
+
 gboolean
 dyno_import_pad (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -135,8 +211,7 @@ dyno_import_pad (DynoImport *import, const DynoOnnxNode *node)
   if (is_nothing (pads))
     return dyno_import_pass (import, node, 0);
   if (!g_str_equal (mode, "constant"))
-    return dyno_import_refuse (import, node, "it pads by the mode “%s”; Dyno pads by a constant",
-                               mode);
+    return read_repeated (import, node, mode, pads, axes);
   if (!take_value (import, node, &params.value) || !(x = dyno_import_tensor (import, node, 0)))
     return FALSE;
   guint n = axes ? axes->count : x->view.n_dims;

@@ -6,12 +6,10 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_MATCH_MAX_NODES 12 /* nodes of a pattern besides the last */
-
 typedef struct {
   DynoImport *import;
   GHashTable *producers; /* name of a value to the node that makes it */
-  const DynoOnnxNode *inside[DYNO_MATCH_MAX_NODES];
+  const DynoOnnxNode *inside[DYNO_IMPORT_MAX_INSIDE];
   guint n_inside;
 } DynoMatch;
 

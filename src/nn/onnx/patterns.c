@@ -3,6 +3,7 @@
  * last node upwards; no node outside of it may read the values inside of it. */
 #include "patterns-private.h"
 #include <math.h>
+#include <string.h>
 
 const DynoOnnxNode *
 dyno_match_step (DynoMatch *m, const DynoOnnxNode *node, guint i, const char *op_type)
@@ -11,7 +12,7 @@ dyno_match_step (DynoMatch *m, const DynoOnnxNode *node, guint i, const char *op
       i < node->n_inputs ? g_hash_table_lookup (m->producers, node->inputs[i]) : NULL;
 
   if (!made || !g_str_equal (made->op_type, op_type) || *made->domain
-      || m->n_inside == DYNO_MATCH_MAX_NODES || made->n_inputs < 1)
+      || m->n_inside == DYNO_IMPORT_MAX_INSIDE || made->n_inputs < 1)
     return NULL;
   for (guint k = 0; k < m->n_inside; k++)
     if (m->inside[k] == made)
@@ -83,6 +84,8 @@ dyno_match_accept (DynoMatch *m, const DynoOnnxNode *last, const DynoImportPatte
     return FALSE;
   kept = g_new (DynoImportPattern, 1);
   *kept = *pattern;
+  kept->n_inside = m->n_inside;
+  memcpy (kept->inside, m->inside, sizeof kept->inside);
   g_hash_table_insert (m->import->patterns, (gpointer) last, kept);
   for (guint k = 0; k < m->n_inside; k++)
     g_hash_table_add (m->import->absorbed, (gpointer) m->inside[k]);
@@ -345,7 +348,97 @@ take_factor (DynoMatch *m, const DynoOnnxNode *node, guint i, DynoImportPattern 
   return node->inputs[i];
 }
 
-/* MatMul (Softmax (MatMul (queries, keys)), values), with factors at queries, keys or scores */
+/* Where (IsNaN (s), number, s), by which PyTorch's exporter replaces the rows of a softmax that a
+ * mask leaves empty.  Without such rows it is s itself. */
+static gboolean
+match_guard (DynoMatch *m, const DynoOnnxNode *guard)
+{
+  const DynoOnnxNode *test;
+
+  if (!g_str_equal (guard->op_type, "Where") || guard->n_inputs != 3
+      || isnan (dyno_match_number (m, guard, 1))
+      || !(test = dyno_match_step (m, guard, 0, "IsNaN")))
+    return FALSE;
+  return reads (test, 0, guard->inputs[2]);
+}
+
+static gboolean
+read_unguarded (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
+                DynoImportValue *x)
+{
+  return dyno_import_output (import, node, 0, x->tensor, &x->view, NULL);
+}
+
+/* A guard of its own. */
+static gboolean
+match_guarded (DynoMatch *m, const DynoOnnxNode *node)
+{
+  m->n_inside = 0;
+  return match_guard (m, node)
+         && dyno_match_accept (
+             m, node, &(DynoImportPattern){ .input = node->inputs[2], .read = read_unguarded });
+}
+
+/* The softmax at input 0 of a node, possibly behind a guard; NULL: there is none. */
+static const DynoOnnxNode *
+match_softmax (DynoMatch *m, const DynoOnnxNode *node)
+{
+  const DynoOnnxNode *guard = dyno_match_step (m, node, 0, "Where");
+
+  if (guard)
+    return match_guard (m, guard) ? dyno_match_step (m, guard, 2, "Softmax") : NULL;
+  return dyno_match_step (m, node, 0, "Softmax");
+}
+
+/* TRUE: the value depends only on constants and shapes; *left bounds the nodes that are looked
+ * at. */
+static gboolean
+is_known (DynoMatch *m, const char *name, guint *left)
+{
+  static const char *const draws[] = {
+    "Bernoulli",         "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+    "RandomUniformLike", NULL
+  };
+  const DynoOnnxNode *made = g_hash_table_lookup (m->producers, name);
+  const DynoImportValue *value = g_hash_table_lookup (m->import->values, name);
+
+  if (value)
+    return value->constant && !value->parameter;
+  if (!made || *left == 0 || g_strv_contains (draws, made->op_type))
+    return FALSE;
+  --*left;
+  if (g_str_equal (made->op_type, "Shape"))
+    return TRUE;
+  for (guint i = 0; i < made->n_inputs; i++)
+    if (*made->inputs[i] && !is_known (m, made->inputs[i], left))
+      return FALSE;
+  return TRUE;
+}
+
+/* Where the softmax is of a sum with a value that is known before the network runs, notes that
+ * value as the mask of the pattern.  Returns the node whose input *input has the scores. */
+static const DynoOnnxNode *
+take_mask (DynoMatch *m, const DynoOnnxNode *softmax, DynoImportPattern *pattern, guint *input)
+{
+  const DynoOnnxNode *made = g_hash_table_lookup (m->producers, softmax->inputs[0]);
+
+  *input = 0;
+  if (!made || !g_str_equal (made->op_type, "Add") || made->n_inputs != 2)
+    return softmax;
+  for (guint k = 0; k < 2; k++)
+    {
+      guint left = 1000;
+      if (!is_known (m, made->inputs[k], &left) || !dyno_match_step (m, softmax, 0, "Add"))
+        continue;
+      pattern->mask = made->inputs[k];
+      *input = 1 - k;
+      return made;
+    }
+  return softmax;
+}
+
+/* MatMul (Softmax (MatMul (queries, keys)), values), with factors at queries, keys or scores, and
+ * with a mask that is the same for all scores */
 static gboolean
 match_attention (DynoMatch *m, const DynoOnnxNode *node)
 {
@@ -354,14 +447,16 @@ match_attention (DynoMatch *m, const DynoOnnxNode *node)
 
   m->n_inside = 0;
   if (!g_str_equal (node->op_type, "MatMul") || node->n_inputs != 2
-      || !(softmax = dyno_match_step (m, node, 0, "Softmax")))
+      || !(softmax = match_softmax (m, node)))
     return FALSE;
   pattern.axis = dyno_import_int (softmax, "axis",
                                   dyno_onnx_model_get_opset (m->import->model, "") < 13 ? 1 : -1);
-  const char *name = take_factor (m, softmax, 0, &pattern);
+  guint term = 0;
+  const DynoOnnxNode *sum = take_mask (m, softmax, &pattern, &term);
+  const char *name = take_factor (m, sum, term, &pattern);
   scores = g_hash_table_lookup (m->producers, name);
   if (!scores || !g_str_equal (scores->op_type, "MatMul") || scores->n_inputs != 2
-      || m->n_inside == DYNO_MATCH_MAX_NODES)
+      || m->n_inside == DYNO_IMPORT_MAX_INSIDE)
     return FALSE;
   m->inside[m->n_inside++] = scores;
   pattern.input = take_factor (m, scores, 0, &pattern);
@@ -409,8 +504,8 @@ void
 dyno_import_find_patterns (DynoImport *import)
 {
   static gboolean (*const rows[]) (DynoMatch * m, const DynoOnnxNode *node) = {
-    match_gated,         match_hard_swish, match_gelu,  match_layer_norm,
-    match_biased_matmul, match_attention,  match_tokens
+    match_gated,         match_hard_swish, match_gelu,   match_layer_norm,
+    match_biased_matmul, match_attention,  match_tokens, match_guarded
   };
   g_autoptr (GHashTable) producers = g_hash_table_new (g_str_hash, g_str_equal);
   const DynoOnnxModel *model = import->model;

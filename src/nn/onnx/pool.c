@@ -125,11 +125,14 @@ keep_channels (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
   return copy ? copy : x;
 }
 
+/* A mean over other axes; a maximum is refused. */
 static gboolean
-refuse_axes (DynoImport *import, const DynoOnnxNode *node)
+reduce_others (DynoImport *import, const DynoOnnxNode *node)
 {
-  return dyno_import_refuse (import, node, "Dyno computes a %s only over all of height and width",
-                             pool_of (node) == dyno_global_max_pool ? "maximum" : "mean");
+  return g_str_equal (node->op_type, "ReduceMean")
+             ? dyno_import_reduce_axes (import, node)
+             : dyno_import_refuse (import, node,
+                                   "Dyno computes a maximum only over all of height and width");
 }
 
 /* The mean or the maximum over all of height and width, whichever axes of the value they are. */
@@ -144,6 +147,8 @@ dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node)
 
   if (value && value->constant && !value->tensor)
     return dyno_import_fold (import, node);
+  if (value && value->parameter)
+    return reduce_others (import, node);
   DynoImportValue *x = dyno_import_tensor (import, node, 0);
   if (!x)
     return FALSE;
@@ -156,7 +161,7 @@ dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node)
         {
           char part = x->view.parts[i].axis;
           if ((part == 'H' || part == 'W') != ((set >> axis & 1) != 0))
-            return refuse_axes (import, node);
+            return reduce_others (import, node);
         }
       if (set >> axis & 1)
         pixels *= dyno_view_dim (&x->view, axis);
@@ -164,14 +169,13 @@ dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node)
         dims[n++] = set >> axis & 1 ? 1 : (gint64) dyno_view_dim (&x->view, axis);
     }
   if (set == 0 || pixels != (guint64) x->tensor->h * x->tensor->w)
-    return refuse_axes (import, node);
+    return reduce_others (import, node);
   DynoTensor *y = pool_of (node) (import->graph, x->tensor, dyno_import_shown_name (node));
   if (!y)
     return dyno_import_output (import, node, 0, NULL, NULL, NULL);
   DynoView view;
   dyno_view_init (&view, y, x->view.batch, "N C");
   if (!dyno_view_reshape (&view, dims, n))
-    return dyno_import_refuse (import, node,
-                               "Dyno does not read it with this order of its input's axes");
+    return reduce_others (import, node);
   return dyno_import_output (import, node, 0, y, &view, NULL);
 }

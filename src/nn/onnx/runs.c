@@ -55,6 +55,27 @@ append_channels (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImpo
       NULL);
 }
 
+/* Picks the elements one by one, where the axis cannot become the channels of a copy. */
+static gboolean
+pick_run (DynoImport *import, const DynoOnnxNode *node, guint k, const DynoImportValue *x,
+          guint axis, guint64 begin, guint64 end)
+{
+  if (!dyno_import_count_numbers (import, node, end - begin))
+    return FALSE;
+  g_autofree gint64 *at = g_new (gint64, end - begin);
+  DynoImportPick picks[DYNO_VIEW_MAX_DIMS] = { 0 };
+
+  picks[axis] = (DynoImportPick){ at, (guint32) (end - begin) };
+  if (!dyno_import_can_pick (x, picks))
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (import, node, "Dyno cannot slice axis %u of %s", axis, shape);
+    }
+  for (guint64 i = begin; i < end; i++)
+    at[i - begin] = (gint64) i;
+  return dyno_import_pick (import, node, k, x, picks, NULL, 0);
+}
+
 gboolean
 dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
                         guint axis, guint64 begin, guint64 end)
@@ -74,8 +95,7 @@ dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k, D
   DynoImportValue *moved = dyno_import_with_channels (import, node, x, axis);
   if (moved)
     return append_channels (import, node, k, moved, axis, begin, end);
-  g_autofree char *shape = dyno_view_print (&view);
-  return dyno_import_refuse (import, node, "Dyno cannot slice axis %u of %s", axis, shape);
+  return pick_run (import, node, k, x, axis, begin, end);
 }
 
 /* Sorts the axes of an index of torch.as_strided by their strides, the largest first; each number
@@ -116,20 +136,16 @@ find_steps (const DynoConstant *index, guint64 extent, guint *sorted)
   return whole == extent;
 }
 
-/* Gives the elements of x, which has one axis, other axes: torch.as_strided, as the dynamo exporter
- * writes it. */
+/* Gives the elements of x, which has one axis, other axes by the sorted axes of an index:
+ * torch.as_strided, as the dynamo exporter writes it. */
 static gboolean
 read_strided (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
-              const DynoConstant *index)
+              const DynoConstant *index, const guint *sorted)
 {
-  guint sorted[DYNO_CONSTANT_MAX_DIMS], perm[DYNO_CONSTANT_MAX_DIMS];
+  guint perm[DYNO_CONSTANT_MAX_DIMS];
   gint64 dims[DYNO_CONSTANT_MAX_DIMS];
   DynoView view = x->view;
 
-  if (!find_steps (index, dyno_view_dim (&x->view, 0), sorted))
-    return dyno_import_refuse (
-        import, node,
-        "Dyno takes one index of an axis, or indices that only transpose its elements");
   for (guint i = 0; i < index->n_dims; i++)
     {
       dims[i] = index->dims[sorted[i]];
@@ -146,43 +162,55 @@ read_strided (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
 }
 
 /* Takes one element of an axis; the output lacks that axis. */
-gboolean
-dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
+static gboolean
+read_element (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, guint axis,
+              gint64 at)
 {
-  const DynoImportValue *value = dyno_import_input (import, node, 0);
-  const DynoConstant *index = dyno_import_numbers (import, node, 1, NULL);
-  gint64 axis = dyno_import_int (node, "axis", 0);
-  gint64 dims[DYNO_VIEW_MAX_DIMS];
-  DynoImportValue *x, *taken;
+  gint64 dims[DYNO_VIEW_MAX_DIMS], extent = (gint64) dyno_view_dim (&x->view, axis);
+  DynoImportValue *taken;
   guint n = 0;
 
-  if (value && value->constant && !value->tensor)
-    return dyno_import_fold (import, node);
-  if (!(x = dyno_import_viewed (import, node, 0)))
-    return FALSE;
-  axis += axis < 0 ? (gint64) x->view.n_dims : 0;
-  if (index && index->count > 1 && index->is_int && x->view.n_dims == 1)
-    return read_strided (import, node, x, index);
-  if (!index || index->count != 1 || index->n_dims > 0 || axis < 0
-      || axis >= (gint64) x->view.n_dims)
-    return dyno_import_refuse (import, node, "Dyno takes one index of an axis only");
-  gint64 at = dyno_constant_int (index, 0),
-         extent = (gint64) dyno_view_dim (&x->view, (guint) axis);
   at += at < 0 ? extent : 0;
   if (at < 0 || at >= extent)
     return dyno_import_refuse (import, node, "index %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, at,
                                extent);
-  if (!dyno_import_append_run (import, node, 0, x, (guint) axis, (guint64) at, (guint64) at + 1))
+  if (!dyno_import_append_run (import, node, 0, x, axis, (guint64) at, (guint64) at + 1))
     return FALSE;
   taken = dyno_import_find_value (import, node->outputs[0]);
   if (!taken->tensor)
     return TRUE;
   for (guint i = 0; i < taken->view.n_dims; i++)
-    if (i != (guint) axis)
+    if (i != axis)
       dims[n++] = (gint64) dyno_view_dim (&taken->view, i);
   return dyno_view_reshape (&taken->view, dims, n)
          || dyno_import_refuse (import, node,
                                 "Dyno does not read it with this order of its input's axes");
+}
+
+/* Constants are folded. */
+gboolean
+dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
+{
+  gboolean is_parameter = dyno_import_is_parameter (import, node, 0);
+  const DynoConstant *index = dyno_import_numbers (import, node, 1, NULL);
+  guint axis, sorted[DYNO_CONSTANT_MAX_DIMS];
+
+  if (dyno_import_is_constant (import, node, 0))
+    return dyno_import_fold (import, node);
+  DynoImportValue *x =
+      is_parameter ? dyno_import_input (import, node, 0) : dyno_import_viewed (import, node, 0);
+  if (!x || !dyno_import_axis (import, node, is_parameter ? x->n_dims : x->view.n_dims, 0, &axis))
+    return FALSE;
+  if (!index || !index->is_int || index->count == 0)
+    return dyno_import_refuse (import, node, "its indices are not known before the network runs");
+  if (is_parameter)
+    return dyno_import_gather_axis (import, node, x, axis, index);
+  if (index->count == 1 && index->n_dims == 0)
+    return read_element (import, node, x, axis, dyno_constant_int (index, 0));
+  if (index->count > 1 && x->view.n_dims == 1
+      && find_steps (index, dyno_view_dim (&x->view, 0), sorted))
+    return read_strided (import, node, x, index, sorted);
+  return dyno_import_gather_axis (import, node, x, axis, index);
 }
 
 /* PyTorch's exporter writes torch.chunk as a SplitToSequence, from which each SequenceAt takes a

@@ -158,7 +158,8 @@ dyno_import_keeps_shape (const DynoImportValue *x, const DynoConstant *shape)
 }
 
 /* A parameter that is expanded over the samples, such as a class token, stays the parameter; a
- * tensor must have the shape already, or (N, C, 1, 1) to be repeated; constants are folded. */
+ * tensor that has the shape already stays the tensor; other values are repeated, and constants are
+ * folded. */
 gboolean
 dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -173,7 +174,7 @@ dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
       && dyno_view_dim (&value->view, 3) == 1)
     return dyno_import_output_repeat (import, node);
   if (value && value->tensor)
-    return dyno_import_refuse (import, node, "Dyno does not repeat the values of a tensor");
+    return dyno_import_repeat (import, node);
   if (!dyno_import_is_parameter (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
@@ -186,7 +187,7 @@ dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
       gint64 wanted = dyno_constant_int (shape, i), had = i < added ? 1 : data.dims[i - added];
       dims[i] = had;
       if (wanted != had && wanted != 1 && (i > 0 || had != 1))
-        return dyno_import_refuse (import, node, "Dyno expands parameters over the samples only");
+        return dyno_import_repeat (import, node);
     }
   return dyno_import_output_parameter (import, node, 0, dims, shape->count, data.value->transposed);
 }
@@ -254,7 +255,7 @@ dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node)
   return reshape (import, node, &data, dims, n);
 }
 
-/* Transposes a parameter, if it is a matrix or if only axes of 1 move. */
+/* Transposes a parameter, which becomes a tensor unless it is a matrix or only axes of 1 move. */
 static gboolean
 transpose_parameter (DynoImport *import, const DynoOnnxNode *node, const Data *data,
                      const guint *perm)
@@ -270,7 +271,15 @@ transpose_parameter (DynoImport *import, const DynoOnnxNode *node, const Data *d
       last = dims[i] == 1 ? last : perm[i];
     }
   if (!in_order && data->n_dims != 2)
-    return dyno_import_refuse (import, node, "Dyno transposes parameters of two axes only");
+    {
+      DynoImportValue *copy = dyno_import_parameter_tensor (import, node, 0);
+      DynoView view;
+      if (!copy)
+        return FALSE;
+      view = copy->view;
+      dyno_view_transpose (&view, perm);
+      return dyno_import_output (import, node, 0, copy->tensor, &view, NULL);
+    }
   return dyno_import_output_parameter (import, node, 0, dims, data->n_dims,
                                        in_order ? data->value->transposed
                                                 : !data->value->transposed);

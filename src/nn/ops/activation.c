@@ -23,11 +23,26 @@ has_parameter (DynoActivation activation)
   return activation == DYNO_ACTIVATION_LEAKY_RELU || activation == DYNO_ACTIVATION_ELU;
 }
 
+/* TRUE: the slope, as it is computed, is not finite at 0, so that its product with the zero of a
+ * pad is NaN. */
+static gboolean
+has_pole (DynoActivation activation)
+{
+  return activation == DYNO_ACTIVATION_SQRT || activation == DYNO_ACTIVATION_LOG;
+}
+
 gboolean
 dyno_activation_keeps_zero (DynoActivation activation)
 {
-  return activation != DYNO_ACTIVATION_SIGMOID && activation != DYNO_ACTIVATION_HARD_SIGMOID
-         && activation != DYNO_ACTIVATION_SOFTPLUS;
+  /* f (0) is not 0 */
+  static const gboolean moves[DYNO_N_ACTIVATIONS] = {
+    [DYNO_ACTIVATION_SIGMOID] = TRUE,    [DYNO_ACTIVATION_HARD_SIGMOID] = TRUE,
+    [DYNO_ACTIVATION_SOFTPLUS] = TRUE,   [DYNO_ACTIVATION_EXP] = TRUE,
+    [DYNO_ACTIVATION_RECIPROCAL] = TRUE, [DYNO_ACTIVATION_LOG] = TRUE,
+    [DYNO_ACTIVATION_COS] = TRUE,
+  };
+
+  return !moves[activation] && !has_pole (activation);
 }
 
 void
@@ -55,6 +70,9 @@ reads_x (const Activation *attributes)
     case DYNO_ACTIVATION_SIGMOID:
     case DYNO_ACTIVATION_TANH:
     case DYNO_ACTIVATION_HARD_SIGMOID:
+    case DYNO_ACTIVATION_EXP:
+    case DYNO_ACTIVATION_SQRT:
+    case DYNO_ACTIVATION_RECIPROCAL:
       return FALSE;
     case DYNO_ACTIVATION_LEAKY_RELU:
       return !(attributes->parameter > 0);
@@ -70,8 +88,9 @@ lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *sha
 {
   const Activation *attributes = node->attributes;
   DynoTensor *target = node->outputs[0];
-  gboolean padded =
-      !dyno_activation_keeps_zero (attributes->activation) && !b && target->c != target->cp;
+  gboolean padded = target->c != target->cp
+                    && (b ? has_pole (attributes->activation)
+                          : !dyno_activation_keeps_zero (attributes->activation));
   const guint32 constants[] = { [DYNO_ACTIVATION_CVECS - 1] =
                                     target->cp / dyno_dtype_lanes (target->dtype),
                                 [DYNO_ACTIVATION_C - 1] = target->c };
@@ -120,6 +139,13 @@ static const DynoOpClass backward_classes[DYNO_N_ACTIVATIONS] = {
   [DYNO_ACTIVATION_HARD_SIGMOID] = BACKWARD ("hard_sigmoid"),
   [DYNO_ACTIVATION_SOFTPLUS] = BACKWARD ("softplus"),
   [DYNO_ACTIVATION_MISH] = BACKWARD ("mish"),
+  [DYNO_ACTIVATION_EXP] = BACKWARD ("exp"),
+  [DYNO_ACTIVATION_SQRT] = BACKWARD ("sqrt"),
+  [DYNO_ACTIVATION_RECIPROCAL] = BACKWARD ("reciprocal"),
+  [DYNO_ACTIVATION_LOG] = BACKWARD ("log"),
+  [DYNO_ACTIVATION_ABS] = BACKWARD ("abs"),
+  [DYNO_ACTIVATION_SIN] = BACKWARD ("sin"),
+  [DYNO_ACTIVATION_COS] = BACKWARD ("cos"),
 };
 
 static void
@@ -162,6 +188,13 @@ static const DynoOpClass classes[DYNO_N_ACTIVATIONS] = {
   [DYNO_ACTIVATION_HARD_SIGMOID] = FORWARD ("hard_sigmoid", DYNO_ACTIVATION_HARD_SIGMOID, TRUE),
   [DYNO_ACTIVATION_SOFTPLUS] = FORWARD ("softplus", DYNO_ACTIVATION_SOFTPLUS, FALSE),
   [DYNO_ACTIVATION_MISH] = FORWARD ("mish", DYNO_ACTIVATION_MISH, FALSE),
+  [DYNO_ACTIVATION_EXP] = FORWARD ("exp", DYNO_ACTIVATION_EXP, TRUE),
+  [DYNO_ACTIVATION_SQRT] = FORWARD ("sqrt", DYNO_ACTIVATION_SQRT, TRUE),
+  [DYNO_ACTIVATION_RECIPROCAL] = FORWARD ("reciprocal", DYNO_ACTIVATION_RECIPROCAL, TRUE),
+  [DYNO_ACTIVATION_LOG] = FORWARD ("log", DYNO_ACTIVATION_LOG, FALSE),
+  [DYNO_ACTIVATION_ABS] = FORWARD ("abs", DYNO_ACTIVATION_ABS, FALSE),
+  [DYNO_ACTIVATION_SIN] = FORWARD ("sin", DYNO_ACTIVATION_SIN, FALSE),
+  [DYNO_ACTIVATION_COS] = FORWARD ("cos", DYNO_ACTIVATION_COS, FALSE),
 };
 
 DynoTensor *

@@ -297,6 +297,12 @@ static const DynoOpClass attention_class = { .name = "attention",
                                              .lower = lower_forward,
                                              .flops = count_forward };
 
+gboolean
+dyno_attention_has_dim (guint64 channels)
+{
+  return channels > 0 && channels % 8 == 0 && channels <= MOST_HEAD_DIM;
+}
+
 static gboolean
 check (DynoGraph *graph, const DynoTensor *qkv, const char *name, const DynoAttentionParams *params)
 {
@@ -306,7 +312,7 @@ check (DynoGraph *graph, const DynoTensor *qkv, const char *name, const DynoAtte
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                      "%s: %u channels are not q, k and v of %u heads; take a multiple of 3 x heads",
                      name, qkv->c, heads);
-  else if (head_dim == 0 || head_dim % 8 != 0 || head_dim > MOST_HEAD_DIM)
+  else if (!dyno_attention_has_dim (head_dim))
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                      "%s: heads of %u channels; they have 8 to %u, in multiples of 8", name,
                      head_dim, MOST_HEAD_DIM);

@@ -389,7 +389,7 @@ dyno_contract (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name,
     return NULL;
   const guint n = params->n_out + params->n_summed;
   guint64 size = (guint64) params->h * params->w * params->c, out = 1, summed = 1;
-  guint32 samples = MAX (a->n, b ? b->n : 1);
+  guint32 samples = MAX (MAX (a->n, params->samples), b ? b->n : 1);
   g_autofree Part *merged = g_new (Part, MAX (1, n));
   Contract c = { .scale = params->scale == 0 ? 1 : (float) params->scale, .samples = 1 };
 

@@ -47,7 +47,7 @@ void dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info);
 /* Sets the macros of lib/activation.glsl; NONE: no macro. */
 void dyno_elementwise_activation (DynoKernelSpec *spec, DynoActivation activation,
                                   double parameter);
-/* TRUE: f (0) = 0, so that pad channels stay zero. */
+/* TRUE: f (0) = 0 and f' (0) is finite, so that pad channels of values and gradients stay zero. */
 gboolean dyno_activation_keeps_zero (DynoActivation activation);
 
 /* Appends one dispatch over all of target; a and b may be NULL, accumulate sets ACCUMULATE=1.
