@@ -133,6 +133,39 @@ ATTENTION_CONSTANTS = {
         'square': [0, 16, 8, 8]}.items()}}
 
 
+# Products, sums and repetitions that no layer has: heads of 4 values, with a bias for each distance
+# of two tokens and a mask; fewer keys than queries; sums of other axes than the pixels'.
+PRODUCTS = [
+    ('Conv stem input,stem.weight a', {'kernel_shape': [4, 4], 'strides': [4, 4], 'pads': [0, 0, 0, 0], 'group': 1}),
+    ('Reshape r1 a,rows b', {}), ('Transpose t1 b t', {'perm': [0, 2, 1]}),
+    ('MatMul q t,q.weight qa', {}), ('Reshape r2 qa,heads qb', {}), ('Transpose t2 qb qc', {'perm': [0, 2, 1, 3]}),
+    ('MatMul k t,k.weight ka', {}), ('Reshape r3 ka,heads kb', {}), ('Transpose t3 kb kc', {'perm': [0, 2, 3, 1]}),
+    ('MatMul v t,v.weight va', {}), ('Reshape r4 va,heads vb', {}), ('Transpose t4 vb vc', {'perm': [0, 2, 1, 3]}),
+    ('MatMul scores qc,kc sa', {}), ('Mul scale sa,half sb', {}), ('Gather bias table,distances ba', {'axis': 0}),
+    ('Transpose t5 ba bb', {'perm': [2, 0, 1]}), ('Unsqueeze u1 bb,first bc', {}), ('Add biased sb,bc sc', {}),
+    ('Add masked sc,mask sd', {}), ('Softmax softmax sd se', {'axis': -1}), ('MatMul taken se,vc sf', {}),
+    ('Transpose t6 sf sg', {'perm': [0, 2, 1, 3]}), ('Reshape r5 sg,whole h', {}),
+    # fewer keys than queries
+    ('MaxPool fewer a ma', {'kernel_shape': [2, 2], 'strides': [2, 2], 'pads': [0, 0, 0, 0]}), ('Reshape r6 ma,rows mb', {}),
+    ('Transpose t7 mb mc', {'perm': [0, 2, 1]}), ('MatMul few.scores h,mb na', {}), ('Mul few.scale na,half nb', {}),
+    ('Softmax few.softmax nb nc', {'axis': 2}), ('MatMul few.taken nc,mc nd', {}), ('Add joined h,nd oa', {}),
+    # rows of length 1, times factors of the rows
+    ('ReduceL2 length oa,last ob', {'keepdims': 1}), ('Div unit oa,ob oc', {}), ('Mul by oc,factors oe1', {}),
+    ('ReduceMean middle oe1 oe2', {'axes': [2], 'keepdims': 1}), ('Sub centred oe1,oe2 od', {}),
+    ('Einsum alike od,t oe', {'equation': 'nti,nsi->nts'}), ('Sub less oe,sc4 of', {}),
+    ('ReduceSum together of,last og', {'keepdims': 0}), ('Reshape r7 og,ones oh', {}), ('Expand wide oh,wide oi', {}),
+    ('Mul all oi,od oj', {}), ('ReduceMean mean oj om', {'axes': [1], 'keepdims': 0}),
+    ('Gemm head om,head.weight,head.bias output', {'transB': 1})]
+PRODUCT_SHAPES = {'stem.weight': (8, 3, 4, 4), 'q.weight': (8, 8), 'k.weight': (8, 8), 'v.weight': (8, 8), 'table': (31, 2),
+                  'factors': (16, 1), 'sc4': (16, 1), 'head.weight': (4, 8), 'head.bias': (4,)}
+PRODUCT_CONSTANTS = {
+    'half': ((), [0.5]), 'distances': ((16, 16), [15 + i - k for i in range(16) for k in range(16)]),
+    'mask': ((1, 1, 16, 16), [-100.0 if i // 8 != k // 8 else 0.0 for i in range(16) for k in range(16)]),
+    **{name: ((len(values),), values) for name, values in {
+        'rows': [0, 8, -1], 'heads': [0, 16, 2, 4], 'first': [0], 'whole': [0, 16, 8], 'last': [2], 'ones': [0, 16, 1],
+        'wide': [1, 16, 8]}.items()}}
+
+
 def random_values(shapes):
     draw = random.Random(3)
     return {name: (dims, [draw.uniform(0.2, 1) if len(dims) != 2 else draw.uniform(-1, 1) for _ in range(math.prod(dims))])
@@ -344,6 +377,38 @@ class Network(Case):
             self.assertAlmostEqual(got, wanted, delta=1e-5)
         self.train('trained', '--model', 'groups.onnx', '--steps', '2')
         self.check_saved('trained')
+
+    def test_products_of_any_axes(self):
+        """Products, sums and repetitions compute what the file says, and are trained."""
+        draw = random.Random(9)
+        values = {name: (dims, [draw.uniform(-0.5, 0.5) / (128 if name == 'stem.weight' else 1) for _ in values])
+                  for name, (dims, values) in random_values(PRODUCT_SHAPES).items()}
+        file = model_of(PRODUCTS, {**values, **PRODUCT_CONSTANTS}, {'input': [3, 16, 16]}, {'output': [4]})
+        with open(self.path('products.onnx'), 'wb') as out:
+            out.write(file)
+        self.train('same', '--model', 'products.onnx', '--set', 'lr=0', '--set', 'data.normalise=false', '--steps', '1')
+        side = 16
+        pixels = bytes((i * 37 + i * i // 11) % 256 for i in range(3 * side * side))
+        with open(self.path('x.png'), 'wb') as out:
+            out.write(png(pixels, side))
+        line, = self.events(self.lines('predict', '--run', 'same', '--top', '4', '--json', 'x.png'), 'prediction')
+        got = [share for _, share in sorted((one['id'], one['probability']) for one in line['classes'])]
+        fed = [float(pixels[3 * i + c]) for c in range(3) for i in range(side * side)]
+        for one, wanted in zip(got, softmax(Graph(file, self).run(fed)), strict=True):
+            self.assertAlmostEqual(one, wanted, delta=2e-5)
+        self.train('trained', '--model', 'products.onnx', '--set', 'lr=0.002', '--steps', '12')
+        losses = [float(loss) for loss in self.losses('trained')]
+        self.assertLess(losses[-1], losses[0])
+        # The saved file computes the same, and read as a network it is the same network.
+        graph = self.check_saved('trained')
+        self.assertEqual(set(PRODUCT_SHAPES) - set(graph.constants), set())
+        with open(self.path('trained/weights.safetensors'), 'rb') as file:
+            names = json.loads(file.read(struct.unpack('<Q', file.read(8))[0]))
+        self.assertEqual(set(names) - {'__metadata__'}, set(PRODUCT_SHAPES))
+        self.save('trained')
+        os.rename(self.path('saved.onnx'), self.path('again.onnx'))
+        one, two = (self.lines('model', name, '--json')[0] for name in ('products.onnx', 'again.onnx'))
+        self.assertEqual(one['parameters'], two['parameters'])
 
     def test_recurrent_layers_of_an_exporter(self):
         """The weights of LSTM and GRU nodes become those of PyTorch's modules, and compute the same."""

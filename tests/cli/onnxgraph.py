@@ -141,7 +141,12 @@ class Graph:
 
     def run(self, values, length=None):
         known = dict(self.constants, input=((1, *self.shape), values), length=((1,), [length]))
+        of_samples = {'input', 'length'}
         for node in self.nodes:
+            if of_samples & set(node['input']):
+                of_samples |= set(node['output'])
+                # the batch size is in no shape
+                assert node['op_type'] != 'Reshape' or known[node['input'][1]][1][0] in (0, -1), node
             attributes = {one['name']: one[{1: 'f', 2: 'i', 3: 's', 7: 'ints'}[one['type']]] for one in node['attribute']}
             made = getattr(self, node['op_type'])(*[known[name] if name else None for name in node['input']], **attributes)
             known.update(zip(node['output'], made if isinstance(made, list) else [made]))
@@ -158,6 +163,12 @@ class Graph:
 
     def Sigmoid(self, x):
         return x[0], [1 / (1 + math.exp(-value)) for value in x[1]]
+
+    def Sqrt(self, x):
+        return x[0], [math.sqrt(value) for value in x[1]]
+
+    def Reciprocal(self, x):
+        return x[0], [1 / value for value in x[1]]
 
     def Tanh(self, x):
         return x[0], [math.tanh(value) for value in x[1]]
@@ -219,12 +230,14 @@ class Graph:
         return self.broadcast(a, b, lambda x, y: int(x < y))
 
     def Reshape(self, x, shape):
-        assert shape[1][0] in (0, -1) # the batch size is in no shape
         dims = [x[0][i] if dim == 0 else dim for i, dim in enumerate(shape[1])]
         if -1 in dims:
             dims[dims.index(-1)] = len(x[1]) // -math.prod(dims)
         assert math.prod(dims) == len(x[1])
         return tuple(dims), x[1]
+
+    def Expand(self, x, shape):
+        return self.Mul(x, (tuple(shape[1]), [1.0] * math.prod(shape[1])))
 
     def Unsqueeze(self, x, axes):
         shape = list(x[0])
@@ -256,18 +269,41 @@ class Graph:
         assert (batch_dims, index[0]) == (1, (1, 1))
         return (1, x[0][2]), x[1][index[1][0] * x[0][2]:(index[1][0] + 1) * x[0][2]]
 
-    def ReduceSum(self, x, axes, keepdims):
-        assert (axes[1], keepdims) == ([2], 0)
-        steps = x[0][2]
-        return x[0][:2], [sum(x[1][k * steps:(k + 1) * steps]) for k in range(x[0][1])]
+    def ReduceSum(self, x, axes, keepdims=1):
+        axes = [axis % len(x[0]) for axis in axes[1]]
+        letters = ''.join(chr(97 + axis) for axis in range(len(x[0])))
+        shape, values = self.Einsum(x, equation=letters + '->' + ''.join(c for i, c in enumerate(letters) if i not in axes))
+        return (tuple(1 if i in axes else dim for i, dim in enumerate(x[0])) if keepdims else shape), values
+
+    def ReduceL2(self, x, axes, keepdims=1):
+        shape, values = self.ReduceSum(self.Mul(x, x), axes, keepdims)
+        return shape, [math.sqrt(value) for value in values]
+
+    def Einsum(self, *operands, equation):
+        terms, result = equation.split('->')
+        terms = terms.split(',')
+        extents = {}
+        for (shape, _), term in zip(operands, terms, strict=True):
+            for dim, letter in zip(shape, term, strict=True):
+                extents[letter] = max(dim, extents.get(letter, 1))
+        summed = [letter for letter in extents if letter not in result]
+
+        def step(shape, term, letter):
+            at = term.find(letter)
+            return 0 if at < 0 or shape[at] == 1 else math.prod(shape[at + 1:])
+        shape, values = tuple(extents[letter] for letter in result), []
+        for place in itertools.product(*(range(extents[letter]) for letter in result)):
+            total = 0.0
+            for more in itertools.product(*(range(extents[letter]) for letter in summed)):
+                digits = dict(zip([*result, *summed], place + more))
+                total += math.prod(taken[sum(digit * step(one, term, letter) for letter, digit in digits.items())]
+                                   for (one, taken), term in zip(operands, terms))
+            values.append(total)
+        return shape, values
 
     def ReduceMean(self, x, axes, keepdims):
-        assert keepdims == 0
-        if axes == [1, 2]: # channels-last layout
-            _, h, w, c = x[0]
-            return (1, c), [sum(x[1][k::c]) / (h * w) for k in range(c)]
-        shape, sums = self.ReduceSum(x, ((1,), axes), keepdims)
-        return shape, [value / x[0][2] for value in sums]
+        shape, sums = self.ReduceSum(x, ((len(axes),), axes), keepdims)
+        return shape, [value * len(sums) / len(x[1]) for value in sums]
 
     def recurrent(self, step, gates, x, w, r, b, length, hidden_size, direction):
         """Y and Y_h of a layer.  step: from the sums of the gates over x and over the state to the new state and cell."""
@@ -311,7 +347,9 @@ class Graph:
         *outer, inputs, outputs = weight[0]
         assert x[0][-1] == inputs
         if outer: # a matrix for each index of the outer axes
-            assert tuple(outer) == tuple(x[0][:-2])
+            letters = ''.join(chr(97 + axis) for axis in range(len(outer)))
+            if tuple(outer) != tuple(x[0][:-2]):
+                return self.Einsum(x, weight, equation=f'{letters}xy,{letters}yz->{letters}xz')
             sizes = [math.prod(one[0][-2:]) for one in (x, weight)]
             parts = [[one[1][k * size:(k + 1) * size] for k in range(math.prod(outer))] for one, size in zip((x, weight), sizes)]
             return ((*x[0][:-1], outputs), [value for a, b in zip(*parts)

@@ -276,6 +276,13 @@ test_operators (void)
     AROUND ("HardSigmoid r x h alpha=0.16666667"),
     AROUND ("Softplus r x h"),
     AROUND ("Mish r x h"),
+    AROUND ("Exp r x a;Sqrt s a h"),
+    AROUND ("Log r x a;Reciprocal s a h"),
+    AROUND ("Abs r x a;Sin s a b;Cos c b h"),
+    AROUND ("Softmax s x h axis=1"),
+    AROUND ("GlobalAveragePool p x a;Flatten f a b;Softmax s b c;i ax 2,3;Unsqueeze u c,ax d;"
+            "Mul m x,d h"),
+    AROUND ("LogSoftmax s x h axis=1"),
     AROUND ("f lo 0;f hi 6;Clip r x,lo,hi h"),
     AROUND ("f lo -1;f hi 2;Clip r x,lo,hi h"),
     AROUND ("Selu r x h"),

@@ -88,7 +88,10 @@ dyno_onnx_emit_activation (DynoOnnxWriter *o, const DynoNode *node)
   static const char *const plain[DYNO_N_ACTIVATIONS] = {
     [DYNO_ACTIVATION_RELU] = "Relu",         [DYNO_ACTIVATION_SIGMOID] = "Sigmoid",
     [DYNO_ACTIVATION_TANH] = "Tanh",         [DYNO_ACTIVATION_HARD_SWISH] = "HardSwish",
-    [DYNO_ACTIVATION_SOFTPLUS] = "Softplus",
+    [DYNO_ACTIVATION_SOFTPLUS] = "Softplus", [DYNO_ACTIVATION_EXP] = "Exp",
+    [DYNO_ACTIVATION_SQRT] = "Sqrt",         [DYNO_ACTIVATION_RECIPROCAL] = "Reciprocal",
+    [DYNO_ACTIVATION_LOG] = "Log",           [DYNO_ACTIVATION_ABS] = "Abs",
+    [DYNO_ACTIVATION_SIN] = "Sin",           [DYNO_ACTIVATION_COS] = "Cos",
   };
   const double middle = 0.5;
   DynoActivation activation = node->op->traits.activation;

@@ -59,6 +59,11 @@ find_value (DynoOnnxWriter *o, const DynoTensor *tensor)
 {
   Value *value = g_hash_table_lookup (o->values, tensor);
 
+  if (!value && tensor->space == DYNO_SPACE_CONSTANT)
+    {
+      dyno_onnx_write_constant (o, tensor);
+      value = g_hash_table_lookup (o->values, tensor);
+    }
   if (!value)
     dyno_onnx_refuse (o, "The graph of %s has a value that nothing makes", o->model->info->model);
   return value;

@@ -35,6 +35,21 @@ dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node)
   return emit_pair (o, node, "Mul");
 }
 
+gboolean
+dyno_onnx_emit_softmax (DynoOnnxWriter *o, const DynoNode *node)
+{
+  DynoOnnxForm form = dyno_onnx_form (o, node->inputs[0]);
+
+  if (form == DYNO_ONNX_ROW && !dyno_onnx_is_pixel (node->inputs[0]))
+    form = DYNO_ONNX_LAST;
+  const char *x = dyno_onnx_value (o, node->inputs[0], form), *output = dyno_onnx_name (o, "out");
+  dyno_onnx_begin (o, "Softmax", o->stem);
+  dyno_onnx_input (o, x);
+  dyno_onnx_int (o, "axis", form == DYNO_ONNX_LAST ? 3 : 1);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, form);
+}
+
 /* x factor + offset, or offset - x, by as few nodes as possible */
 gboolean
 dyno_onnx_emit_affine (DynoOnnxWriter *o, const DynoNode *node)

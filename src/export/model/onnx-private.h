@@ -112,6 +112,7 @@ gboolean dyno_onnx_emit_activation (DynoOnnxWriter *o, const DynoNode *node);
 /* onnx-plain.c */
 gboolean dyno_onnx_emit_add (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_softmax (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_affine (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_scale (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_concat (DynoOnnxWriter *o, const DynoNode *node);
@@ -123,6 +124,13 @@ gboolean dyno_onnx_emit_resize (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
+
+/* --- products and picked elements (onnx-products.c) -------------------------------------------- */
+
+gboolean dyno_onnx_emit_contract (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_gather (DynoOnnxWriter *o, const DynoNode *node);
+/* Writes a constant of the graph, at its first request. */
+void dyno_onnx_write_constant (DynoOnnxWriter *o, const DynoTensor *tensor);
 
 /* --- sequences (onnx-sequences.c) ------------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ static const struct {
   { "group_norm", dyno_onnx_emit_group_norm },
   { "add", dyno_onnx_emit_add },
   { "multiply", dyno_onnx_emit_multiply },
+  { "softmax", dyno_onnx_emit_softmax },
   { "affine", dyno_onnx_emit_affine },
   { "scale", dyno_onnx_emit_scale },
   { "scale_channels", dyno_onnx_emit_scale_channels },
@@ -49,6 +50,8 @@ static const struct {
   { "tokens", dyno_onnx_emit_tokens },
   { "attention", dyno_onnx_emit_attention },
   { "first_step", dyno_onnx_emit_first_step },
+  { "contract", dyno_onnx_emit_contract },
+  { "gather", dyno_onnx_emit_gather },
 };
 
 /* --- input ------------------------------------------------------------------------------------ */
