@@ -11,6 +11,14 @@
 
 #define MARK "dyno.network" /* the key in the metadata that marks a file without weights */
 
+/* TRUE: the name is that of a module's parameter in PyTorch, of which a network may replace elements
+ * by constants, as Swin V2 does with the bias of its keys. */
+static gboolean
+is_named_as_weight (const char *name)
+{
+  return g_str_has_suffix (name, ".weight") || g_str_has_suffix (name, ".bias");
+}
+
 /* The names of the inputs of operators that only compute masks and tables.  Exporters evaluate
  * parts of such computations and write the results as floats of any size, which are no weights. */
 static GHashTable *
@@ -25,7 +33,8 @@ find_tables (const DynoOnnxModel *model)
   for (guint i = 0; i < model->n_nodes; i++)
     for (guint k = 0;
          k < model->nodes[i].n_inputs && g_strv_contains (makers, model->nodes[i].op_type); k++)
-      g_hash_table_add (tables, (gpointer) model->nodes[i].inputs[k]);
+      if (!is_named_as_weight (model->nodes[i].inputs[k]))
+        g_hash_table_add (tables, (gpointer) model->nodes[i].inputs[k]);
   return tables;
 }
 
@@ -58,8 +67,9 @@ is_weight (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, GHashTable 
 {
   guint64 n, bytes;
 
-  return !g_hash_table_contains (tables, tensor->name) && dyno_onnx_type_is_float (tensor->type)
-         && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
+  return !g_hash_table_contains (tables, tensor->name)
+         && !g_str_has_suffix (tensor->name, DYNO_ONNX_CONSTANT)
+         && dyno_onnx_type_is_float (tensor->type) && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
          && (tensor->n_dims > 1 || n > MOST_NUMBERS) && !is_mask (model, tensor);
 }
 

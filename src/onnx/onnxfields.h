@@ -3,6 +3,9 @@
  * (model.h) and the writer (export/model) take them from here. */
 #pragma once
 
+/* The end of an initialiser's name in files by Dyno: a constant of the network, and no weight. */
+#define DYNO_ONNX_CONSTANT "/constant"
+
 /* ModelProto */
 enum {
   DYNO_ONNX_MODEL_IR = 1,

@@ -265,6 +265,13 @@ class Graph:
         return ((*x[0][:axis], *index[0], *x[0][axis + 1:]),
                 [x[1][(a * x[0][axis] + i % x[0][axis]) * inner + b] for a in range(outer) for i in index[1] for b in range(inner)])
 
+    def ScatterND(self, x, index, updates):
+        assert len(x[0]) == 1 == index[0][1]
+        values = list(x[1])
+        for at, value in zip(index[1], updates[1], strict=True):
+            values[at] = value
+        return x[0], values
+
     def GatherND(self, x, index, batch_dims):
         assert (batch_dims, index[0]) == (1, (1, 1))
         return (1, x[0][2]), x[1][index[1][0] * x[0][2]:(index[1][0] + 1) * x[0][2]]

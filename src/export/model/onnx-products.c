@@ -163,7 +163,8 @@ void
 dyno_onnx_write_constant (DynoOnnxWriter *o, const DynoTensor *tensor)
 {
   const gint64 dims[] = { 1, tensor->h, tensor->w, tensor->c };
-  const char *name = dyno_onnx_unique (o, tensor->name);
+  g_autofree char *constant = g_strconcat (tensor->name, DYNO_ONNX_CONSTANT, NULL);
+  const char *name = dyno_onnx_unique (o, constant);
 
   if (tensor->dtype != DYNO_DTYPE_F32)
     {

@@ -361,6 +361,7 @@ gboolean dyno_import_broadcast_div (DynoImport *import, const DynoOnnxNode *node
 gboolean dyno_import_reduce_axes (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_reduce_sum (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_repeat (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_scatter (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_tile (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_einsum (DynoImport *import, const DynoOnnxNode *node);
 /* Attention of any axes: products, a softmax, products.  keys has its values before its steps. */

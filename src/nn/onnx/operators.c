@@ -78,7 +78,7 @@ static const DynoImportRow rows[] = {
   { "Reshape", dyno_import_reshape },
   { "Resize", dyno_import_resize },
   { "Round", dyno_import_fold },
-  { "ScatterND", dyno_import_fold },
+  { "ScatterND", dyno_import_scatter },
   { "Selu", dyno_import_selu },
   { "SequenceAt", dyno_import_sequence_at },
   { "Shape", dyno_import_shape },

@@ -436,6 +436,78 @@ dyno_import_tile (DynoImport *import, const DynoOnnxNode *node)
                                                    : dyno_import_repeat (import, node);
 }
 
+/* --- parameters with elements of 0 ------------------------------------------------------------ */
+
+/* The factors of the elements of a parameter: 0 where an index of the ScatterND names the element, or
+ * the block of elements that it is in, else 1; g_free.  NULL: an index is out of range. */
+static float *
+make_factors (const DynoImportValue *x, const DynoConstant *indices, guint64 count)
+{
+  guint depth = (guint) indices->dims[indices->n_dims - 1];
+  guint64 block = 1;
+  g_autofree float *factors = g_new (float, count);
+
+  for (guint64 i = 0; i < count; i++)
+    factors[i] = 1;
+  for (guint i = depth; i < x->n_dims; i++)
+    block *= (guint64) x->dims[i];
+  for (guint row = 0; row < indices->count / depth; row++)
+    {
+      guint64 at = 0;
+      for (guint i = 0; i < depth; i++)
+        {
+          gint64 index = dyno_constant_int (indices, row * depth + i);
+          index += index < 0 ? x->dims[i] : 0;
+          if (index < 0 || index >= x->dims[i])
+            return NULL;
+          at = at * (guint64) x->dims[i] + (guint64) index;
+        }
+      for (guint64 i = 0; i < block; i++)
+        factors[at * block + i] = 0;
+    }
+  return g_steal_pointer (&factors);
+}
+
+/* A ScatterND of zeros into a parameter, whose other elements are trained. */
+gboolean
+dyno_import_scatter (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportValue *given = dyno_import_input (import, node, 0);
+  const DynoConstant *indices = dyno_import_numbers (import, node, 1, NULL),
+                     *updates = dyno_import_numbers (import, node, 2, NULL);
+  const char *name = dyno_import_shown_name (node);
+  guint64 count = 1;
+  double number = 1;
+  DynoView view;
+  Pair pair;
+
+  if (dyno_import_is_constant (import, node, 0))
+    return dyno_import_fold (import, node);
+  if (!given || !given->parameter || given->transposed || !indices || indices->n_dims == 0
+      || indices->dims[indices->n_dims - 1] < 1
+      || indices->dims[indices->n_dims - 1] > (gint64) given->n_dims || !updates
+      || !dyno_constant_is_uniform (updates, &number) || number != 0
+      || !g_str_equal (dyno_import_text (node, "reduction", "none"), "none"))
+    return dyno_import_refuse (import, node,
+                               "Dyno writes zeros to known places of a parameter only");
+  DynoImportValue *x = dyno_import_parameter_tensor (import, node, 0);
+  if (!x)
+    return FALSE;
+  for (guint i = 0; i < given->n_dims; i++)
+    count *= (guint64) given->dims[i];
+  g_autofree float *factors = make_factors (given, indices, count);
+  if (!factors)
+    return dyno_import_refuse (import, node, "an index is outside of its parameter");
+  g_autofree char *mask_name = g_strconcat (name, ".mask", NULL);
+  DynoImportValue mask = { .view = x->view, .node = node };
+  mask.tensor = dyno_graph_constant (import->graph, mask_name, DYNO_DTYPE_F32, x->tensor->h,
+                                     x->tensor->w, x->tensor->c, factors);
+  DynoTensor *y = mask.tensor && find_pair (x, &mask, &pair)
+                      ? multiply_pair (import, name, &pair, &view)
+                      : NULL;
+  return dyno_import_output (import, node, 0, y, &view, NULL);
+}
+
 /* --- sums over axes --------------------------------------------------------------------------- */
 
 /* ReduceSum, ReduceMean, ReduceSumSquare and ReduceL2 over any axes but the batch. */
