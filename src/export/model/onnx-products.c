@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes contractions, picked elements and inner softmaxes into ONNX files.
+/* Writes contractions, picked elements and constants into ONNX files.
  *
  * An operand of a contraction becomes a tensor with an axis for each of its parts; Einsum multiplies
  * and sums, and parts of the result that no operand has are added by an Expand. */
-#include "graph-private.h"
 #include "onnx-private.h"
 #include "op.h"
 #include "ops.h"
@@ -149,8 +148,7 @@ dyno_onnx_emit_contract (DynoOnnxWriter *o, const DynoNode *node)
 static float *
 copy_constant (DynoOnnxWriter *o, const DynoTensor *x)
 {
-  const float *from =
-      (const float *) (gconstpointer) (o->model->graph->constants->data + x->offset);
+  const float *from = dyno_graph_get_constant (o->model->graph, x);
   gsize pixels = (gsize) x->h * x->w;
   float *values = g_new (float, pixels * x->c);
 

@@ -281,6 +281,12 @@ dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint3
   return tensor;
 }
 
+gconstpointer
+dyno_graph_get_constant (const DynoGraph *graph, const DynoTensor *tensor)
+{
+  return graph->constants->data + tensor->offset;
+}
+
 gboolean
 dyno_tensor_is_shared (const DynoTensor *tensor)
 {

@@ -253,6 +253,10 @@ DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n
 DynoTensor *dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint32 h,
                                  guint32 w, guint32 c, gconstpointer values);
 
+/* The values of such a tensor as they lie in memory; owned by the graph, valid until it gets a further
+ * constant. */
+gconstpointer dyno_graph_get_constant (const DynoGraph *graph, const DynoTensor *tensor);
+
 /* TRUE: the tensor is made from parameters and constants alone, so that it has one sample, which all
  * samples of a batch share. */
 gboolean dyno_tensor_is_shared (const DynoTensor *tensor);
