@@ -20,8 +20,8 @@ G_BEGIN_DECLS
 #define DYNO_ONNX_MAX_BYTES ((guint64) G_MAXINT32)
 #define DYNO_ONNX_MAX_DATA  (G_GUINT64_CONSTANT (1) << 36)
 
-#define DYNO_ONNX_MAX_DIMS  16 /* axes of a tensor or a value */
-#define DYNO_ONNX_MAX_NODES 1000000
+#define DYNO_ONNX_MAX_DIMS       16 /* axes of a tensor or a value */
+#define DYNO_ONNX_MAX_NODES      1000000
 #define DYNO_ONNX_MAX_TENSORS    1000000  /* initialisers, and tensors of attributes */
 #define DYNO_ONNX_MAX_VALUES     4000000  /* inputs, outputs and other values with a shape */
 #define DYNO_ONNX_MAX_ATTRIBUTES 4000000  /* of all nodes */
@@ -155,7 +155,8 @@ DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GErr
 /* The model without weights, as a file: nodes, sizes, and an input for each weight with its shape,
  * after the inputs of the model.  Floats of more than four elements, or of several axes, are
  * weights, unless an operator that makes masks or tables reads them and their names do not end in
- * ".weight" or ".bias", or they are masks, of 0 and one number of -10 or less; other initialisers stay.  The same network always gives the same names and
+ * ".weight" or ".bias", or they are masks, of 0 and one number of -10 or less, or their names are
+ * those of buffers in PyTorch's modules; other initialisers stay.  The same network always gives the same names and
  * descriptive texts.  g_bytes_unref.  model: was read with READ_NETWORK.
  * Errors: those of dyno_onnx_tensor_read. */
 GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);

@@ -89,11 +89,12 @@ is_vector (const Weights *w, gint i)
 }
 
 /* Gives a node a copy of the vectors that other nodes have read before.  Nodes that take parts of a
- * vector, such as the gates of a bias, read the same one. */
+ * vector, such as the gates of a bias, write into it, or ask for its size, read the same one. */
 static gboolean
 split_inputs (Weights *w, DynoOnnxNode *node, GHashTable *names, GError **error)
 {
-  static const char *const takers[] = { "Gather", "Slice", "Split", NULL };
+  static const char *const takers[] = { "Gather", "GatherND", "ScatterND", "Shape",
+                                        "Slice",  "Split",    NULL };
 
   if (g_strv_contains (takers, node->op_type))
     return TRUE;

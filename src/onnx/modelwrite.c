@@ -19,6 +19,19 @@ is_named_as_weight (const char *name)
   return g_str_has_suffix (name, ".weight") || g_str_has_suffix (name, ".bias");
 }
 
+/* TRUE: the name is that of a module's buffer, a table that PyTorch does not train: exporters write
+ * buffers like weights. */
+static gboolean
+is_named_as_buffer (const char *name)
+{
+  static const char *const ends[] = { "attn_mask", "inv_freq", "relative_coords_table", NULL };
+
+  for (guint i = 0; ends[i]; i++)
+    if (g_str_has_suffix (name, ends[i]))
+      return TRUE;
+  return FALSE;
+}
+
 /* The names of the inputs of operators that only compute masks and tables.  Exporters evaluate
  * parts of such computations and write the results as floats of any size, which are no weights. */
 static GHashTable *
@@ -69,7 +82,8 @@ is_weight (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, GHashTable 
 
   return !g_hash_table_contains (tables, tensor->name)
          && !g_str_has_suffix (tensor->name, DYNO_ONNX_CONSTANT)
-         && dyno_onnx_type_is_float (tensor->type) && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
+         && !is_named_as_buffer (tensor->name) && dyno_onnx_type_is_float (tensor->type)
+         && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
          && (tensor->n_dims > 1 || n > MOST_NUMBERS) && !is_mask (model, tensor);
 }
 

@@ -4,6 +4,7 @@
 #include "onnx-test.h"
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -1031,6 +1032,57 @@ test_tables_are_no_weights (void)
   g_assert_cmpstr (network->initializers[0].name, ==, "mask");
 }
 
+/* Masks are known by their values, buffers by their names; a bias into which a network writes stays a
+ * weight, and the nodes that write into it or ask for its size read the same one. */
+static void
+test_masks_and_buffers (void)
+{
+  static const struct {
+    const char *name;
+    float values[3];
+    gboolean is_weight;
+  } rows[] = {
+    { "hidden", { 0, -100, 0 }, FALSE },     { "infinite", { -INFINITY, 0, 0 }, FALSE },
+    { "zeros", { 0, 0, 0 }, TRUE },          { "small", { 0, -9, 0 }, TRUE },
+    { "two", { 0, -100, -50 }, TRUE },       { "positive", { 100, 0, 0 }, TRUE },
+    { "a.attn_mask", { 1, 2, 3 }, FALSE },   { "relative_coords_table", { 0.5f, 1, 2 }, FALSE },
+    { "a.bias", { 0, 0, 0 }, TRUE },         { "table", { 0, 0, 0 }, FALSE },
+    { "b/constant", { 0.5f, 1, 2 }, FALSE },
+  };
+  static const gint64 dims[] = { 1, 3 };
+  g_autoptr (GString) sum = g_string_new ("x");
+  GByteArray *graph = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint n_weights = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      GByteArray *tensor = onnx_test_tensor (rows[i].name, DYNO_ONNX_FLOAT, dims, 2);
+      dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, rows[i].values, sizeof rows[i].values);
+      onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
+      if (!strstr ("a.bias table", rows[i].name))
+        g_string_append_printf (sum, ",%s", rows[i].name);
+      n_weights += rows[i].is_weight ? 1 : 0;
+    }
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("y", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Shape", "h", "a.bias", "n"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE,
+                 onnx_test_node ("ScatterND", "s", "a.bias,n,table", "z"));
+  g_string_append (sum, ",z");
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Sum", "a", sum->str, "y"));
+  g_autoptr (DynoOnnxModel) model = parse_network (onnx_test_file (graph));
+  g_autoptr (GBytes) bare = dyno_onnx_model_write_network (model, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoOnnxModel) network =
+      dyno_onnx_model_parse (bare, NULL, DYNO_ONNX_READ_NETWORK, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if ((dyno_onnx_model_find_initializer (network, rows[i].name) == NULL) != rows[i].is_weight)
+      g_error ("%s is %s weight", rows[i].name, rows[i].is_weight ? "no" : "a");
+  g_assert_cmpuint (network->n_inputs, ==, 1 + n_weights);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -1062,5 +1114,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/onnx/model/copies-have-free-names", test_split_names);
   g_test_add_func ("/onnx/model/networks-are-split-once", test_split_network);
   g_test_add_func ("/onnx/model/masks-are-no-weights", test_tables_are_no_weights);
+  g_test_add_func ("/onnx/model/masks-and-buffers", test_masks_and_buffers);
   return g_test_run ();
 }
