@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target = SCALE times the sum over the summed indices of a * b, for every element of the target, in
- * fp32 and a fixed order.  An invocation has the channels of an access of the target; with SPLIT > 1
- * that number of invocations share the summed indices of an access, and their sums are added up in
- * pairs.  ACCUMULATE=1 adds to the target. */
+/* target = SCALE times the sum over the summed indices of a * b, for every element of the target,
+ * in fp32 and a fixed order.  An invocation has the channels of an access of the target; with SPLIT
+ * > 1 that number of invocations share the summed indices of an access, and their sums are added up
+ * in pairs.  ACCUMULATE=1 adds to the target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "contract.glsl"
@@ -68,7 +68,8 @@ store (uint access, Lanes sum)
 void
 main ()
 {
-  for (uint first = gl_WorkGroupID.x * ACCESSES; first < COUNT; first += gl_NumWorkGroups.x * ACCESSES)
+  for (uint first = gl_WorkGroupID.x * ACCESSES; first < COUNT;
+       first += gl_NumWorkGroups.x * ACCESSES)
     {
       const uint access = first + gl_LocalInvocationIndex % ACCESSES,
                  slice = gl_LocalInvocationIndex / ACCESSES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a contraction, as constants: OUT parts of the target, the first one slowest, then the
- * summed parts, PARTS in all.  HALF_A and HALF_B: the operand is fp16; HAS_B: there is an operand b,
- * which is 1 otherwise.  Include after types.glsl. */
+/* The parts of a contraction, as constants: OUT parts of the target, the first one slowest, then
+ * the summed parts, PARTS in all.  HALF_A and HALF_B: the operand is fp16; HAS_B: there is an
+ * operand b, which is 1 otherwise.  Include after types.glsl. */
 #ifndef DYNO_CONTRACT_GLSL
 #define DYNO_CONTRACT_GLSL
 #include "contract-push.h"

@@ -156,9 +156,9 @@ DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GErr
  * after the inputs of the model.  Floats of more than four elements, or of several axes, are
  * weights, unless an operator that makes masks or tables reads them and their names do not end in
  * ".weight" or ".bias", or they are masks, of 0 and one number of -10 or less, or their names are
- * those of buffers in PyTorch's modules; other initialisers stay.  The same network always gives the same names and
- * descriptive texts.  g_bytes_unref.  model: was read with READ_NETWORK.
- * Errors: those of dyno_onnx_tensor_read. */
+ * those of buffers in PyTorch's modules; other initialisers stay.  The same network always gives
+ * the same names and descriptive texts.  g_bytes_unref.  model: was read with READ_NETWORK. Errors:
+ * those of dyno_onnx_tensor_read. */
 GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);
 /* TRUE: dyno_onnx_model_write_network wrote the file. */
 gboolean dyno_onnx_model_is_network (const DynoOnnxModel *model);

@@ -11,8 +11,8 @@
 
 #define MARK "dyno.network" /* the key in the metadata that marks a file without weights */
 
-/* TRUE: the name is that of a module's parameter in PyTorch, of which a network may replace elements
- * by constants, as Swin V2 does with the bias of its keys. */
+/* TRUE: the name is that of a module's parameter in PyTorch, of which a network may replace
+ * elements by constants, as Swin V2 does with the bias of its keys. */
 static gboolean
 is_named_as_weight (const char *name)
 {

@@ -38,7 +38,7 @@ static const Case cases[] = {
     3,
     1,
     0 },
-  /* a factor of each channel that all samples share, of each pixel, and of each sample and channel */
+  /* a factor of each channel that all samples share, of each pixel, of each sample and channel */
   { "by channel",
     3,
     1,

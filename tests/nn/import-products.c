@@ -68,8 +68,8 @@ test_sums (void)
   check_rows (rows, G_N_ELEMENTS (rows));
 }
 
-/* 64 tokens of 4 channels; q, k and v have the heads and steps of the text, and sd is the attention's
- * result, which becomes h. */
+/* 64 tokens of 4 channels; q, k and v have the heads and steps of the text, and sd is the
+ * attention's result, which becomes h. */
 #define TOKENS(q, k, v)                                                                          \
   "in x N,4,8,8;Transpose - x t perm=0,2,3,1;w a 4,24;MatMul p t,a u;" q ";" k ";" v             \
   ";MatMul - qa,ka sa;f half 0.5;Mul - sa,half sb;Softmax - sb sc axis=-1;MatMul attn sc,va sd;" \

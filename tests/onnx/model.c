@@ -1032,8 +1032,8 @@ test_tables_are_no_weights (void)
   g_assert_cmpstr (network->initializers[0].name, ==, "mask");
 }
 
-/* Masks are known by their values, buffers by their names; a bias into which a network writes stays a
- * weight, and the nodes that write into it or ask for its size read the same one. */
+/* Masks are known by their values, buffers by their names; a bias into which a network writes stays
+ * a weight, and the nodes that write into it or ask for its size read the same one. */
 static void
 test_masks_and_buffers (void)
 {

@@ -125,7 +125,7 @@ gboolean dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
 
-/* --- products and picked elements (onnx-products.c) -------------------------------------------- */
+/* --- products and picked elements (onnx-products.c) ------------------------------------------- */
 
 gboolean dyno_onnx_emit_contract (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_gather (DynoOnnxWriter *o, const DynoNode *node);

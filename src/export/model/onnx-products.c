@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes contractions, picked elements and constants into ONNX files.
  *
- * An operand of a contraction becomes a tensor with an axis for each of its parts; Einsum multiplies
- * and sums, and parts of the result that no operand has are added by an Expand. */
+ * An operand of a contraction becomes a tensor with an axis for each of its parts; Einsum
+ * multiplies and sums, and parts of the result that no operand has are added by an Expand. */
 #include "onnx-private.h"
 #include "op.h"
 #include "ops.h"
@@ -36,8 +36,8 @@ stride_of (const DynoContractPart *part, guint operand)
   return operand == 0 ? part->a : part->b;
 }
 
-/* Writes operand k with an axis for each of its parts, and for the samples where it has them; appends
- * its letters to the term; returns the value's name. */
+/* Writes operand k with an axis for each of its parts, and for the samples where it has them;
+ * appends its letters to the term; returns the value's name. */
 static const char *
 write_operand (DynoOnnxWriter *o, const DynoNode *node, const Contraction *c, guint k,
                GString *term)

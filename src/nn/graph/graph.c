@@ -237,8 +237,8 @@ dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
                             c, (guint32) dyno_align_up (c, 8));
 }
 
-/* The offset of values in the constants of the graph, which get them where they do not hold them for
- * another tensor. */
+/* The offset of values in the constants of the graph, which get them where they do not hold them
+ * for another tensor. */
 static guint64
 place_constant (DynoGraph *graph, const guint8 *values, guint size)
 {

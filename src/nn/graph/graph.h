@@ -246,19 +246,19 @@ DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dty
 DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
                                    guint32 w, guint32 c);
 
-/* A tensor (1, h, w, c) of numbers that the graph is built with, F32 with cp = c rounded up to 8, or
- * I32 with cp = c.  values: h * w * c of them, which are copied; tensors of equal values share their
- * memory.  The programs of one memory write the same constants: their graphs are built in the same
- * way.  NULL: the graph failed. */
+/* A tensor (1, h, w, c) of numbers that the graph is built with, F32 with cp = c rounded up to 8,
+ * or I32 with cp = c.  values: h * w * c of them, which are copied; tensors of equal values share
+ * their memory.  The programs of one memory write the same constants: their graphs are built in the
+ * same way.  NULL: the graph failed. */
 DynoTensor *dyno_graph_constant (DynoGraph *graph, const char *name, DynoDtype dtype, guint32 h,
                                  guint32 w, guint32 c, gconstpointer values);
 
-/* The values of such a tensor as they lie in memory; owned by the graph, valid until it gets a further
- * constant. */
+/* The values of such a tensor as they lie in memory; owned by the graph, valid until it gets a
+ * further constant. */
 gconstpointer dyno_graph_get_constant (const DynoGraph *graph, const DynoTensor *tensor);
 
-/* TRUE: the tensor is made from parameters and constants alone, so that it has one sample, which all
- * samples of a batch share. */
+/* TRUE: the tensor is made from parameters and constants alone, so that it has one sample, which
+ * all samples of a batch share. */
 gboolean dyno_tensor_is_shared (const DynoTensor *tensor);
 
 /* A parameter (or, with is_state, a running statistic) and its tensors. */

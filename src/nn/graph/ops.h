@@ -251,8 +251,8 @@ DynoTensor *dyno_gather (DynoGraph *graph, DynoTensor *x, const char *name,
 /* The same for a parameter: (1, h, w, c) in the storage type.  Errors: SHAPE. */
 DynoTensor *dyno_gather_parameter (DynoGraph *graph, const DynoParameter *parameter,
                                    const char *name, const DynoGatherParams *params);
-/* The indices of a node that dyno_gather or dyno_gather_parameter has appended, one for each value of
- * its output.  FALSE: one is -1. */
+/* The indices of a node that dyno_gather or dyno_gather_parameter has appended, one for each value
+ * of its output.  FALSE: one is -1. */
 gboolean dyno_gather_get_indices (const DynoGraph *graph, const DynoNode *node, gint64 *indices);
 
 typedef struct {

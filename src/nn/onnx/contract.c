@@ -166,8 +166,8 @@ lay_naturally (const Product *p, const guint *labels, guint n_labels, Layout *to
         }
 }
 
-/* The place in operand k of the pieces that are summed: the axis of the innermost one.  FALSE: there
- * are none, or they are not contiguous. */
+/* The place in operand k of the pieces that are summed: the axis of the innermost one.  FALSE:
+ * there are none, or they are not contiguous. */
 static gboolean
 find_hole (const Product *p, guint k, const guint *labels, guint n_labels, Place *hole)
 {

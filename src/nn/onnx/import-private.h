@@ -86,8 +86,8 @@ gboolean dyno_import_is_constant (DynoImport *import, const DynoOnnxNode *node, 
 /* NULL: no value has the name. */
 DynoImportValue *dyno_import_find_value (DynoImport *import, const char *name);
 /* Input i as a tensor; NULL: there is none, and the node was refused.  A parameter or a constant
- * becomes a tensor of one sample, which all samples share.  A run of channels that was sliced off is
- * copied to a tensor of its own. */
+ * becomes a tensor of one sample, which all samples share.  A run of channels that was sliced off
+ * is copied to a tensor of its own. */
 DynoImportValue *dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* The same for readers that only change the view: a run of channels is not copied. */
 DynoImportValue *dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i);

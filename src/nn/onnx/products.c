@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes that multiply, add and sum tensors of any axes: MatMul of two tensors, Einsum, Mul, Add, Sub
- * and Div with repeated values, sums, means and norms over some axes, Expand, and attention whose
- * parts the fused op does not take. */
+/* Nodes that multiply, add and sum tensors of any axes: MatMul of two tensors, Einsum, Mul, Add,
+ * Sub and Div with repeated values, sums, means and norms over some axes, Expand, and attention
+ * whose parts the fused op does not take. */
 #include "graph-private.h"
 #include "import-private.h"
 #include <math.h>
@@ -438,8 +438,8 @@ dyno_import_tile (DynoImport *import, const DynoOnnxNode *node)
 
 /* --- parameters with elements of 0 ------------------------------------------------------------ */
 
-/* The factors of the elements of a parameter: 0 where an index of the ScatterND names the element, or
- * the block of elements that it is in, else 1; g_free.  NULL: an index is out of range. */
+/* The factors of the elements of a parameter: 0 where an index of the ScatterND names the element,
+ * or the block of elements that it is in, else 1; g_free.  NULL: an index is out of range. */
 static float *
 make_factors (const DynoImportValue *x, const DynoConstant *indices, guint64 count)
 {

@@ -4,10 +4,11 @@
  * and repetitions.  In each sample
  *     y[o] = scale * sum over s of a[o, s] * b[o, s]
  * where o are the digits of the index of y, and s the summed digits; each operand has some of the
- * digits.  Inputs a (N, ...) or (1, ...), which all samples share, and b, likewise or NULL; output y.
- * contract_backward, one for each input that needs a gradient: the contraction of dy and the other
- * input over the digits that the input lacks, and over the samples for an input that they share.
- * Inputs dy and the other input (or NULL); output the input's gradient.
+ * digits.  Inputs a (N, ...) or (1, ...), which all samples share, and b, likewise or NULL; output
+ * y.
+ * contract_backward, one for each input that needs a gradient: the contraction of dy and the
+ * other input over the digits that the input lacks, and over the samples for an input that they
+ * share.  Inputs dy and the other input (or NULL); output the input's gradient.
  *
  * Two kernels: contract_sum has an element for an invocation, or for several where elements are few
  * and sums long; contract_tile is a product of matrices through shared memory, for cards. */
@@ -148,7 +149,7 @@ append (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoKern
   DYNO_BIND (dispatch, DynoContractPush, target, y, dyno_access_sum (c->accumulate));
 }
 
-/* FALSE: the node is no product of matrices that fills tiles, or the device has no room for them. */
+/* FALSE: the node is no product of matrices that fills tiles, or the device lacks room for them. */
 static gboolean
 lower_tiles (DynoLowering *lowering, DynoNode *node, const char *pass)
 {
