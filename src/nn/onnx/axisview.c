@@ -8,6 +8,24 @@ axis_extent (const DynoTensor *tensor, guint32 batch, char axis)
   return axis == 'N' ? batch : axis == 'H' ? tensor->h : axis == 'W' ? tensor->w : tensor->c;
 }
 
+guint
+dyno_view_begin (const DynoView *view, guint axis)
+{
+  return axis == 0 ? 0 : view->end[axis - 1];
+}
+
+void
+dyno_view_add_part (DynoView *view, guint axis, DynoViewPart part)
+{
+  guint n = view->end[axis];
+  DynoViewPart *last = n > dyno_view_begin (view, axis) ? &view->parts[n - 1] : NULL;
+
+  if (last && last->axis == part.axis && last->stride == part.stride * part.extent)
+    *last = (DynoViewPart){ part.axis, last->extent * part.extent, part.stride };
+  else if (part.extent > 1)
+    view->parts[view->end[axis]++] = part;
+}
+
 void
 dyno_view_init (DynoView *view, const DynoTensor *tensor, guint32 batch, const char *form)
 {
@@ -25,12 +43,6 @@ dyno_view_init (DynoView *view, const DynoTensor *tensor, guint32 batch, const c
         view->parts[n++] = (DynoViewPart){ *at, extent, 1 };
     }
   view->end[view->n_dims - 1] = n;
-}
-
-static guint
-begin_of (const DynoView *view, guint axis)
-{
-  return axis == 0 ? 0 : view->end[axis - 1];
 }
 
 static guint
@@ -70,7 +82,7 @@ dyno_view_dim (const DynoView *view, guint axis)
 {
   guint64 extent = 1;
 
-  for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+  for (guint i = dyno_view_begin (view, axis); i < view->end[axis]; i++)
     extent *= view->parts[i].extent;
   return extent;
 }
@@ -85,7 +97,7 @@ join (DynoView *view)
   for (guint axis = 0; axis < view->n_dims; axis++)
     {
       guint begin = n;
-      for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+      for (guint i = dyno_view_begin (view, axis); i < view->end[axis]; i++)
         {
           const DynoViewPart *part = &view->parts[i];
           DynoViewPart *last = n > begin ? &joined.parts[n - 1] : NULL;
@@ -102,7 +114,7 @@ join (DynoView *view)
 gboolean
 dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end)
 {
-  guint first = begin_of (view, axis);
+  guint first = dyno_view_begin (view, axis);
   DynoViewPart *part = &view->parts[first];
   guint64 rest = 1;
 
@@ -128,8 +140,8 @@ dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end)
 void
 dyno_view_resize (DynoView *view, guint axis, char part, guint32 extent)
 {
-  guint begin = begin_of (view, axis), total = count_parts (view), had = view->end[axis] - begin,
-        has = extent > 1;
+  guint begin = dyno_view_begin (view, axis), total = count_parts (view),
+        had = view->end[axis] - begin, has = extent > 1;
 
   memmove (&view->parts[begin + has], &view->parts[begin + had],
            (total - begin - had) * sizeof view->parts[0]);
@@ -199,7 +211,7 @@ dyno_view_transpose (DynoView *view, const guint *perm)
 
   for (guint axis = 0; axis < view->n_dims; axis++)
     {
-      for (guint i = begin_of (view, perm[axis]); i < view->end[perm[axis]]; i++)
+      for (guint i = dyno_view_begin (view, perm[axis]); i < view->end[perm[axis]]; i++)
         made.parts[n++] = view->parts[i];
       made.end[axis] = n;
     }

@@ -44,6 +44,11 @@ void dyno_view_init (DynoView *view, const DynoTensor *tensor, guint32 batch, co
 /* TRUE: the view is the tensor's view of that form, of all channels. */
 gboolean dyno_view_is (const DynoView *view, const DynoTensor *tensor, const char *form);
 gboolean dyno_view_equal (const DynoView *a, const DynoView *b);
+/* The first part of an axis. */
+guint dyno_view_begin (const DynoView *view, guint axis);
+/* Appends a part to an axis, the last one that has parts; it is joined with the part before it where
+ * they are contiguous, and a part of one element is left out. */
+void dyno_view_add_part (DynoView *view, guint axis, DynoViewPart part);
 guint64 dyno_view_dim (const DynoView *view, guint axis);
 
 /* Keeps the elements from `begin` to before `end` of an axis.  FALSE: they are not a run of the

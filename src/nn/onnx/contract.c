@@ -34,12 +34,6 @@ typedef struct {
   guint n_pieces;
 } Product;
 
-static guint
-begin_of (const DynoView *view, guint axis)
-{
-  return axis == 0 ? 0 : view->end[axis - 1];
-}
-
 static guint64
 stride_of (const DynoViewPart *part, const DynoTensor *tensor)
 {
@@ -73,7 +67,7 @@ cut_label (Product *p, guint label)
     {
       axis[k] = find_axis (p, k, label);
       at[k] = axis[k] == G_MAXUINT ? 0 : p->values[k]->view.end[axis[k]];
-      begin[k] = axis[k] == G_MAXUINT ? 0 : begin_of (&p->values[k]->view, axis[k]);
+      begin[k] = axis[k] == G_MAXUINT ? 0 : dyno_view_begin (&p->values[k]->view, axis[k]);
     }
   if (axis[0] == G_MAXUINT && axis[1] == G_MAXUINT && p->extents[label] > 1)
     {
@@ -239,18 +233,6 @@ measure (const Product *p, Layout *to)
   return TRUE;
 }
 
-static void
-add_part (DynoView *view, guint axis, DynoViewPart part)
-{
-  guint n = view->end[axis];
-  DynoViewPart *last = n > begin_of (view, axis) ? &view->parts[n - 1] : NULL;
-
-  if (last && last->axis == part.axis && last->stride == part.stride * part.extent)
-    *last = (DynoViewPart){ part.axis, last->extent * part.extent, part.stride };
-  else if (part.extent > 1)
-    view->parts[view->end[axis]++] = part;
-}
-
 /* The view of the result.  FALSE: it has too many parts. */
 static gboolean
 make_view (const Product *p, const guint *labels, guint n_labels, const Layout *to, DynoView *view)
@@ -272,7 +254,7 @@ make_view (const Product *p, const guint *labels, guint n_labels, const Layout *
     view->batch = MAX (view->batch, p->values[1]->view.batch);
   for (guint axis = 0; axis < n_labels; axis++)
     {
-      view->end[axis] = begin_of (view, axis);
+      view->end[axis] = dyno_view_begin (view, axis);
       for (guint i = 0; i < p->n_pieces; i++)
         {
           const Piece *piece = &p->pieces[i];
@@ -281,9 +263,10 @@ make_view (const Product *p, const guint *labels, guint n_labels, const Layout *
           if (++n > DYNO_VIEW_MAX_PARTS)
             return FALSE;
           const Place *batch = piece->in[0].stride > 0 ? &piece->in[0] : &piece->in[1];
-          add_part (view, axis,
-                    piece->is_batch ? (DynoViewPart){ 'N', piece->extent, (guint32) batch->stride }
-                                    : (DynoViewPart){ letters[i], piece->extent, strides[i] });
+          dyno_view_add_part (view, axis,
+                              piece->is_batch
+                                  ? (DynoViewPart){ 'N', piece->extent, (guint32) batch->stride }
+                                  : (DynoViewPart){ letters[i], piece->extent, strides[i] });
         }
     }
   return TRUE;

@@ -248,12 +248,6 @@ result_clear (Result *result)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Result, result_clear)
 
-static guint
-begin_of (const DynoView *view, guint axis)
-{
-  return axis == 0 ? 0 : view->end[axis - 1];
-}
-
 static Source
 source_of (const DynoImportValue *x)
 {
@@ -273,7 +267,7 @@ source_of (const DynoImportValue *x)
 static gboolean
 begins_with_batch (const DynoView *view, guint axis)
 {
-  guint begin = begin_of (view, axis);
+  guint begin = dyno_view_begin (view, axis);
 
   return begin < view->end[axis] && view->parts[begin].axis == 'N';
 }
@@ -286,9 +280,9 @@ dyno_import_can_pick (const DynoImportValue *x, const DynoImportPick *picks)
   guint n_batches = 0;
 
   for (guint axis = 0; axis < view->n_dims; axis++)
-    for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+    for (guint i = dyno_view_begin (view, axis); i < view->end[axis]; i++)
       if (view->parts[i].axis == 'N'
-          && (picks[axis].at || i > begin_of (view, axis) || ++n_batches > 1
+          && (picks[axis].at || i > dyno_view_begin (view, axis) || ++n_batches > 1
               || view->parts[i].extent != view->batch))
         return FALSE;
   return TRUE;
@@ -302,7 +296,7 @@ find_stride (const Source *source, guint axis)
   const DynoTensor *shape = &source->shape;
   guint64 least = G_MAXUINT64;
 
-  for (guint i = begin_of (&source->view, axis); i < source->view.end[axis]; i++)
+  for (guint i = dyno_view_begin (&source->view, axis); i < source->view.end[axis]; i++)
     {
       const DynoViewPart *part = &source->view.parts[i];
       guint64 stride = (guint64) part->stride
@@ -387,7 +381,8 @@ find_offset (const Source *source, guint axis, guint64 element)
   const DynoTensor *shape = &source->shape;
   guint64 offset = 0;
 
-  for (guint i = view->end[axis]; i-- > begin_of (view, axis) + begins_with_batch (view, axis);)
+  for (guint i = view->end[axis];
+       i-- > dyno_view_begin (view, axis) + begins_with_batch (view, axis);)
     {
       const DynoViewPart *part = &view->parts[i];
       guint64 stride = part->axis == 'H'   ? (guint64) shape->w * shape->c

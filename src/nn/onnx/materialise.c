@@ -24,17 +24,11 @@ typedef struct {
 
 #define MOST_PIECES (4 * DYNO_VIEW_MAX_PARTS)
 
-static guint
-begin_of (const DynoView *view, guint axis)
-{
-  return axis == 0 ? 0 : view->end[axis - 1];
-}
-
 gboolean
 dyno_import_is_channels (const DynoImportValue *x, guint axis)
 {
   const DynoView *view = &x->view;
-  guint begin = begin_of (view, axis);
+  guint begin = dyno_view_begin (view, axis);
 
   return view->begin == 0 && dyno_view_dim (view, axis) == x->tensor->c
          && (x->tensor->c == 1 || (view->end[axis] == begin + 1 && view->parts[begin].axis == 'C'));
@@ -57,12 +51,12 @@ cut_axis (const DynoImportValue *x, const Layout *to, guint axis, Piece *pieces,
   guint i = x->view.end[axis], k = to->view.end[axis];
   DynoViewPart a = { .extent = 1 }, b = { .extent = 1 };
 
-  while (a.extent > 1 || b.extent > 1 || i > begin_of (&x->view, axis)
-         || k > begin_of (&to->view, axis))
+  while (a.extent > 1 || b.extent > 1 || i > dyno_view_begin (&x->view, axis)
+         || k > dyno_view_begin (&to->view, axis))
     {
-      if (a.extent == 1 && i > begin_of (&x->view, axis))
+      if (a.extent == 1 && i > dyno_view_begin (&x->view, axis))
         a = x->view.parts[--i];
-      if (b.extent == 1 && k > begin_of (&to->view, axis))
+      if (b.extent == 1 && k > dyno_view_begin (&to->view, axis))
         b = to->view.parts[--k];
       guint32 extent = MIN (a.extent, b.extent);
       if (extent == 1 || a.extent % extent != 0 || b.extent % extent != 0 || *n == MOST_PIECES
@@ -123,7 +117,7 @@ print_view (GString *text, const DynoView *view)
 {
   for (guint axis = 0; axis < view->n_dims; axis++)
     {
-      for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+      for (guint i = dyno_view_begin (view, axis); i < view->end[axis]; i++)
         g_string_append_printf (text, "%c%u/%u ", view->parts[i].axis, view->parts[i].extent,
                                 view->parts[i].stride);
       g_string_append_c (text, ',');
@@ -241,23 +235,11 @@ dyno_import_as_form (DynoImport *import, const DynoOnnxNode *node, DynoImportVal
 static gboolean
 is_batch (const DynoImportValue *x, guint axis)
 {
-  guint begin = begin_of (&x->view, axis);
+  guint begin = dyno_view_begin (&x->view, axis);
 
   return dyno_view_dim (&x->view, axis) == x->view.batch
          && (x->view.batch == 1
              || (x->view.end[axis] == begin + 1 && x->view.parts[begin].axis == 'N'));
-}
-
-static void
-add_part (DynoView *view, guint axis, DynoViewPart part)
-{
-  guint n = view->end[axis];
-  DynoViewPart *last = n > begin_of (view, axis) ? &view->parts[n - 1] : NULL;
-
-  if (last && last->axis == part.axis && last->stride == part.stride * part.extent)
-    *last = (DynoViewPart){ part.axis, last->extent * part.extent, part.stride };
-  else if (part.extent > 1)
-    view->parts[view->end[axis]++] = part;
 }
 
 /* A layout with one axis as the channels and all other axes, in their order, along the width.
@@ -276,10 +258,11 @@ lay_in_rows (const DynoImportValue *x, guint channels, Layout *to)
   to->view.n_dims = x->view.n_dims;
   for (guint axis = 0; axis < x->view.n_dims; axis++)
     {
-      to->view.end[axis] = begin_of (&to->view, axis);
+      to->view.end[axis] = dyno_view_begin (&to->view, axis);
       if (axis == channels)
-        add_part (&to->view, axis, (DynoViewPart){ 'C', to->c, 1 });
-      for (guint i = begin_of (&x->view, axis); i < x->view.end[axis] && axis != channels; i++)
+        dyno_view_add_part (&to->view, axis, (DynoViewPart){ 'C', to->c, 1 });
+      for (guint i = dyno_view_begin (&x->view, axis); i < x->view.end[axis] && axis != channels;
+           i++)
         {
           DynoViewPart part = x->view.parts[i];
           if (part.axis != 'N' && stride % part.extent != 0)
@@ -289,7 +272,7 @@ lay_in_rows (const DynoImportValue *x, guint channels, Layout *to)
               stride /= part.extent;
               part = (DynoViewPart){ 'W', part.extent, stride };
             }
-          add_part (&to->view, axis, part);
+          dyno_view_add_part (&to->view, axis, part);
         }
     }
   return stride == 1;
@@ -337,7 +320,7 @@ lay_in_groups (const DynoImportValue *x, guint steps, guint dim, Layout *to)
   if ((guint64) x->tensor->h * x->tensor->w * x->tensor->c > G_MAXINT32)
     return FALSE;
   for (guint axis = 0; axis < view->n_dims; axis++)
-    for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+    for (guint i = dyno_view_begin (view, axis); i < view->end[axis]; i++)
       {
         char letter = find_letter (view, axis, i, steps, dim);
         if (letter != 'N')
@@ -345,14 +328,14 @@ lay_in_groups (const DynoImportValue *x, guint steps, guint dim, Layout *to)
       }
   for (guint axis = 0; axis < view->n_dims; axis++)
     {
-      to->view.end[axis] = begin_of (&to->view, axis);
-      for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+      to->view.end[axis] = dyno_view_begin (&to->view, axis);
+      for (guint i = dyno_view_begin (view, axis); i < view->end[axis]; i++)
         {
           char letter = find_letter (view, axis, i, steps, dim);
           DynoViewPart part = view->parts[i];
           if (letter != 'N')
             part = (DynoViewPart){ letter, part.extent, left[(guint) letter] /= part.extent };
-          add_part (&to->view, axis, part);
+          dyno_view_add_part (&to->view, axis, part);
         }
     }
   return TRUE;
@@ -424,8 +407,8 @@ lay_in_order (const DynoImportValue *x, guint32 before, guint32 after)
 
   for (guint axis = 0; axis < x->view.n_dims; axis++)
     {
-      to.view.end[axis] = begin_of (&to.view, axis);
-      for (guint i = begin_of (&x->view, axis); i < x->view.end[axis]; i++)
+      to.view.end[axis] = dyno_view_begin (&to.view, axis);
+      for (guint i = dyno_view_begin (&x->view, axis); i < x->view.end[axis]; i++)
         {
           DynoViewPart part = x->view.parts[i];
           if (part.axis == 'N' && !past_batch)
@@ -438,7 +421,7 @@ lay_in_order (const DynoImportValue *x, guint32 before, guint32 after)
               left /= part.extent;
               part = (DynoViewPart){ past_batch ? 'C' : 'W', part.extent, left };
             }
-          add_part (&to.view, axis, part);
+          dyno_view_add_part (&to.view, axis, part);
         }
     }
   return to;
