@@ -228,6 +228,71 @@ dyno_store_remove_job (DynoStore *store, gint64 id, GError **error)
   return dyno_database_end (store->db, good, error);
 }
 
+gboolean
+dyno_store_retry_job (DynoStore *store, gint64 id, GError **error)
+{
+  g_autoptr (DynoQueuedJob) job = NULL;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  job = find_job (store, id, error);
+  good = job != NULL;
+  if (job && job->state == DYNO_QUEUED_RUNNING)
+    {
+      good = FALSE;
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                   "Job %" G_GINT64_FORMAT " is running; it can be tried again once it has failed",
+                   id);
+    }
+  else if (job && job->state == DYNO_QUEUED_FINISHED)
+    {
+      good = FALSE;
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
+                   "Job %" G_GINT64_FORMAT " has finished; add it again to repeat it", id);
+    }
+  else if (job && job->state == DYNO_QUEUED_FAILED)
+    good = check_folder (store, job->job->out_dir, error)
+           && dyno_database_run (store->db, error,
+                                 "UPDATE jobs SET state = 'waiting', exit_code = NULL, "
+                                 "end_us = NULL WHERE id = ?",
+                                 "i", id);
+  return dyno_database_end (store->db, good, error);
+}
+
+gboolean
+dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError **error)
+{
+  g_autofree char *settings = dyno_settings_to_lines (&job->settings),
+                  *data = dyno_store_absolute (job->data),
+                  *targets = dyno_store_absolute (job->targets),
+                  *weights = dyno_store_absolute (job->weights_in);
+  g_autoptr (DynoQueuedJob) before = NULL;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  before = find_job (store, id, error);
+  good = before != NULL;
+  if (before && (before->state != DYNO_QUEUED_WAITING || before->attempts > 0))
+    {
+      good = FALSE;
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                   "Job %" G_GINT64_FORMAT
+                   " has been begun, and its settings cannot be changed any "
+                   "more; add another job",
+                   id);
+    }
+  good = good
+         && dyno_database_run (store->db, error,
+                               "UPDATE jobs SET model = ?, data = ?, targets = ?, preset = ?, "
+                               "weights_in = ?, settings = ?, max_steps = ?, device = ? "
+                               "WHERE id = ?",
+                               "sbbbbsiii", job->model, data, targets, job->preset, weights,
+                               settings, job->max_steps, (gint64) job->device, id);
+  return dyno_database_end (store->db, good, error);
+}
+
 /* --- working it off --------------------------------------------------------------------------- */
 
 /* The process that runs the queue, if it is alive; g_free. */

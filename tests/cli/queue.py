@@ -68,6 +68,15 @@ class Queue(Case):
         self.run_it('queue', 'start', expect=1)
         self.assertEqual(self.states(), ['failed', 'finished'])
         self.assertGreater(self.jobs()[0]['exit_code'], 0)
+        # The job that failed is tried again only by request, and the other one is not repeated.
+        os.unlink(self.path('first'))
+        self.run_it('queue', 'start')
+        self.assertEqual(self.states(), ['failed', 'finished'])
+        self.run_it('queue', 'retry', '1')
+        self.assertEqual([(job['state'], job['exit_code']) for job in self.jobs()], [('waiting', None), ('finished', 0)])
+        self.run_it('queue', 'start')
+        self.assertEqual([(job['state'], job['attempts']) for job in self.jobs()], [('finished', 2), ('finished', 1)])
+        self.assertIn('add it again', self.run_it('queue', 'retry', '1', expect=2).stderr.decode())
 
     def test_stops_on_failure(self):
         for name in 'first', 'second':
@@ -174,7 +183,7 @@ class Queue(Case):
     def test_words_that_are_wrong(self):
         self.add('--out', 'a')
         self.add('--out', 'a', expect=2)
-        for arguments in ('remove',), ('remove', 'x'), ('unmake',), ('start', '1'), ('add',), ('add', '--data', TINY, '--steps', '0'), \
+        for arguments in ('remove',), ('remove', 'x'), ('retry',), ('retry', 'x'), ('unmake',), ('start', '1'), ('add',), ('add', '--data', TINY, '--steps', '0'), \
                 ('add', '--data', TINY, '--set', 'lr=x'):
             self.run_it('queue', *arguments, expect=2)
         self.assertEqual(len(self.jobs()), 1)

@@ -171,6 +171,118 @@ test_tries (void)
   test_remove_tree (folder);
 }
 
+/* A job that failed waits again at its place, as often as it is requested, and counts its attempts
+ * on; no other job can be tried again. */
+static void
+test_tried_again (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoJob) other = dyno_job_new ();
+  gint64 a = add (store, "a"), b = add (store, "b");
+
+  g_assert_true (dyno_store_retry_job (store, b, NULL));
+  assert_job (store, b, DYNO_QUEUED_WAITING, 0, -1, NULL);
+  for (guint i = 1; i <= 2; i++)
+    {
+      g_autofree char *process = dyno_process_describe ();
+
+      g_assert_true (dyno_store_begin_job (store, a, process, NULL));
+      g_assert_false (dyno_store_retry_job (store, a, &error));
+      g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+      g_clear_error (&error);
+      g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_FAILED, 7, NULL));
+      g_assert_true (dyno_store_retry_job (store, a, NULL));
+      assert_job (store, a, DYNO_QUEUED_WAITING, i, -1, process);
+      assert_job (store, b, DYNO_QUEUED_WAITING, 0, -1, NULL);
+      assert_order (store, "ab");
+    }
+  /* A job that was stopped continues anyway. */
+  g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_STOPPED, 75, NULL));
+  g_assert_true (dyno_store_retry_job (store, a, NULL));
+  {
+    g_autoptr (DynoQueuedJob) stopped = find (store, a);
+    g_assert_cmpint (stopped->state, ==, DYNO_QUEUED_STOPPED);
+  }
+  g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_FINISHED, 0, NULL));
+  g_assert_false (dyno_store_retry_job (store, a, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_false (dyno_store_retry_job (store, 99, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+
+  /* The folder of a job that failed may have been given to another job. */
+  g_assert_true (dyno_store_end_job (store, b, DYNO_QUEUED_FAILED, 7, NULL));
+  other->data = g_strdup ("builtin:shapes");
+  other->out_dir = g_strdup ("/runs/b");
+  g_assert_cmpint (dyno_store_add_job (store, other, NULL), >, 0);
+  g_assert_false (dyno_store_retry_job (store, b, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+  assert_job (store, b, DYNO_QUEUED_FAILED, 0, 7, NULL);
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* A job that waits takes another request, also a second one, and keeps its folder and its place; a
+ * job that was begun keeps its request. */
+static void
+test_changed (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (GError) error = NULL;
+  gint64 a = add (store, "a");
+
+  add (store, "b");
+  g_free (job->model);
+  job->model = g_strdup ("resnet18");
+  job->out_dir = g_strdup ("/runs/other");
+  job->targets = g_strdup ("/data/y.npy");
+  job->weights_in = g_strdup ("/data/start.safetensors");
+  job->preset = g_strdup ("v100");
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoQueuedJob) changed = NULL;
+
+      g_free (job->data);
+      job->data = g_strdup (i == 0 ? "builtin:shapes?samples=20" : "/data/photos");
+      job->settings.epochs = 7 + i;
+      job->max_steps = 3 - i;
+      job->device = (int) i;
+      g_assert_true (dyno_store_change_job (store, a, job, NULL));
+      changed = find (store, a);
+      g_assert_cmpstr (changed->job->model, ==, "resnet18");
+      g_assert_cmpstr (changed->job->data, ==, job->data);
+      g_assert_cmpstr (changed->job->targets, ==, "/data/y.npy");
+      g_assert_cmpstr (changed->job->weights_in, ==, "/data/start.safetensors");
+      g_assert_cmpstr (changed->job->preset, ==, "v100");
+      g_assert_cmpstr (changed->job->out_dir, ==, "/runs/a");
+      g_assert_cmpint (changed->job->settings.epochs, ==, 7 + i);
+      g_assert_cmpint (changed->job->max_steps, ==, 3 - i);
+      g_assert_cmpint (changed->job->device, ==, i);
+      assert_job (store, a, DYNO_QUEUED_WAITING, 0, -1, NULL);
+      assert_order (store, "ab");
+    }
+  g_assert_true (dyno_store_begin_job (store, a, "1 1 boot 1 here", NULL));
+  g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_FAILED, 7, NULL));
+  g_assert_true (dyno_store_retry_job (store, a, NULL));
+  job->settings.epochs = 99;
+  g_assert_false (dyno_store_change_job (store, a, job, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+  g_clear_error (&error);
+  g_assert_false (dyno_store_change_job (store, 99, job, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  {
+    g_autoptr (DynoQueuedJob) kept = find (store, a);
+    g_assert_cmpint (kept->job->settings.epochs, ==, 8);
+  }
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 /* A folder is reserved for its job until that is done, and then free again; also the second
  * time. */
 static void
@@ -317,6 +429,8 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/queue/jobs-are-moved", test_moved);
   g_test_add_func ("/runs/queue/none-is-tried-twice", test_next);
   g_test_add_func ("/runs/queue/each-try-has-its-own-end", test_tries);
+  g_test_add_func ("/runs/queue/job-that-failed-is-tried-again", test_tried_again);
+  g_test_add_func ("/runs/queue/job-that-waits-is-changed", test_changed);
   g_test_add_func ("/runs/queue/folder-is-free-once-its-job-is-done", test_folders);
   g_test_add_func ("/runs/queue/order-outlives-a-restart", test_order_after_restart);
   g_test_add_func ("/runs/queue/job-of-a-dead-runner-was-stopped", test_dead_runner);

@@ -144,7 +144,7 @@ add (QueueOptions *o)
   return DYNO_EXIT_OK;
 }
 
-/* --- list, remove, clear ---------------------------------------------------------------------- */
+/* --- list, retry, remove, clear --------------------------------------------------------------- */
 
 static int
 list (QueueOptions *o)
@@ -180,6 +180,29 @@ list (QueueOptions *o)
   return DYNO_EXIT_OK;
 }
 
+/* FALSE: the word is not the number of a job, which was reported. */
+static gboolean
+read_id (const QueueOptions *o, guint64 *id)
+{
+  if (g_ascii_string_to_unsigned (o->word, 10, 1, G_MAXINT64, id, NULL))
+    return TRUE;
+  dyno_cli_usage (o->command, "“%s” is not the number of a job", o->word);
+  return FALSE;
+}
+
+static int
+retry (QueueOptions *o)
+{
+  g_autoptr (GError) error = NULL;
+  guint64 id;
+
+  if (!read_id (o, &id))
+    return DYNO_EXIT_USAGE;
+  if (!dyno_store_retry_job (o->store, (gint64) id, &error))
+    return fail (o, g_steal_pointer (&error));
+  return DYNO_EXIT_OK;
+}
+
 /* The path of the settings of a job for its child.  g_free. */
 static char *
 settings_path (const DynoQueuedJob *job)
@@ -211,8 +234,8 @@ remove_jobs (QueueOptions *o, gboolean all)
   guint64 id = 0;
   gboolean found = all;
 
-  if (!all && !g_ascii_string_to_unsigned (o->word, 10, 1, G_MAXINT64, &id, NULL))
-    return dyno_cli_usage (o->command, "“%s” is not the number of a job", o->word);
+  if (!all && !read_id (o, &id))
+    return DYNO_EXIT_USAGE;
   jobs = dyno_store_list_jobs (o->store, &error);
   for (guint i = 0; jobs && !error && i < jobs->len; i++)
     {
@@ -440,9 +463,12 @@ start (QueueOptions *o)
   while (!dyno_signals_get () && (n_failed == 0 || !o->stop_on_failure)
          && (job = dyno_store_next_job (o->store, tried, &error)))
     {
-      g_array_append_val (tried, job->id);
+      gboolean failed = run_job (o, job) == DYNO_QUEUED_FAILED;
+      /* A job that failed is run again only when a user has it tried again. */
+      if (!failed)
+        g_array_append_val (tried, job->id);
       n++;
-      n_failed += run_job (o, job) == DYNO_QUEUED_FAILED;
+      n_failed += failed;
       dyno_queued_job_free (job);
     }
   dyno_store_release_queue (o->store);
@@ -460,13 +486,14 @@ start (QueueOptions *o)
 static int
 act (QueueOptions *o, const char *action)
 {
-  static const char *const actions[] = { "add", "list", "start", "remove", "clear", NULL };
+  static const char *const actions[] = { "add", "list", "start", "retry", "remove", "clear", NULL };
   g_autoptr (GError) error = NULL;
+  gboolean takes_id = strcmp (action, "remove") == 0 || strcmp (action, "retry") == 0;
 
   if (!g_strv_contains (actions, action))
-    return dyno_cli_usage (o->command, "there is no “%s”; it is add, list, start, remove or clear",
-                           action);
-  if ((strcmp (action, "remove") == 0) != (o->word != NULL))
+    return dyno_cli_usage (
+        o->command, "there is no “%s”; it is add, list, start, retry, remove or clear", action);
+  if (takes_id != (o->word != NULL))
     return dyno_cli_usage (o->command, "write it as: %s %s%s", o->command, action,
                            o->word ? "" : " ID");
   o->store = dyno_store_open (NULL, &error);
@@ -478,6 +505,8 @@ act (QueueOptions *o, const char *action)
     return list (o);
   if (strcmp (action, "start") == 0)
     return start (o);
+  if (strcmp (action, "retry") == 0)
+    return retry (o);
   return remove_jobs (o, strcmp (action, "clear") == 0);
 }
 
@@ -505,7 +534,7 @@ dyno_verb_queue (int argc, char **argv)
   dyno_job_options_init (&o.options);
   o.steps = DYNO_OPTION_UNSET;
   entries = dyno_job_options_entries (&o.options, own);
-  if (!dyno_cli_parse (argc, argv, "[list | add OPTION... | start | remove ID | clear]",
+  if (!dyno_cli_parse (argc, argv, "[list | add OPTION... | start | retry ID | remove ID | clear]",
                        "Jobs with frozen settings, run one after another by start.", entries,
                        "add takes the options of train that say what to train.  Ctrl-C in start "
                        "saves and ends the run and the queue; the next start resumes it.",
