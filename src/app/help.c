@@ -52,6 +52,10 @@ static const Topic topics[] = {
       N_ ("The bar below the form shows the memory that the run will take before it starts. Start "
           "begins at once; “Add to Queue” keeps the job for later, with its settings as they are "
           "now."),
+      N_ ("The middle of the header bar shows the run and how many jobs wait. A click lists all "
+          "jobs: there they are started, edited, copied, brought into another order, and tried "
+          "again after a failure. The queue starts by itself when the run of the window has ended, "
+          "unless you choose otherwise there."),
       N_ ("A run can be paused, and stopped with or without being saved. A run that was stopped, "
           "or whose machine went down, continues from its last checkpoint by “Resume”, on the page "
           "Home or Runs, to the same result."),

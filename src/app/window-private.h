@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The window's parts.  window.c owns them and handles their signals, windowstate.c shows which
  * actions are possible; the window's commands (windowactions.c; windowbegin.c: those that begin
- * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and request the
- * update of their display.  These files call each other only through this header.  Private to the
+ * something), jobs (windowjobs.c), files (windowfiles.c) and end (windowclose.c) act on the same
+ * parts and request the update of their display.  These files call each other only through this header.  Private to the
  * window. */
 #pragma once
 #include "datainspector.h"
+#include "joblist.h"
 #include "pathcheck.h"
 #include "runmonitor.h"
 #include "setup.h"
@@ -18,8 +19,8 @@ struct _DynoWindow {
   GtkApplicationWindow parent_instance;
   GtkWidget *start_button, *queue_button, *export_button, *pause_button, *pause_image, *pause_label,
       *stop_button, *stop_label, *pill;
-  GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *stop_bar, *toast,
-      *pages;
+  GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *stop_bar, *edit_bar,
+      *toast, *pages, *jobs_popover;
   GtkWidget *home, *data_page, *strip, *train_flap, *train_stack, *train_empty, *run_page,
       *tune_page, *diagnose_page, *runs_page, *device_page;
   GtkWidget *side, *side_scroll, *settings_panel, *vram_bar;
@@ -28,6 +29,8 @@ struct _DynoWindow {
   DynoDataInspector *inspector;
   DynoPathCheck *paths;
   DynoRunMonitor *monitor;
+  DynoJobList *jobs;
+  DynoJob *unedited; /* of the setup before a job of the queue was edited in it; or NULL */
   guint tick, timer, held;
   gint64 last_drain;
   guint fit, inhibited;
@@ -64,6 +67,18 @@ void dyno_window_add_begin_actions (DynoWindow *self);
 void dyno_window_begin_job (DynoWindow *self, const DynoJob *job);
 /* Keeps runs in this folder from now on, and repeats the command that had no folder, if any. */
 void dyno_window_take_runs_folder (DynoWindow *self, const char *path);
+
+/* windowjobs.c */
+void dyno_window_set_up_jobs (DynoWindow *self);
+/* Appends the setup's job to the queue.  FALSE with the error: its run could not be kept. */
+gboolean dyno_window_queue_job (DynoWindow *self, GError **error);
+/* Whether the queue runs a job on the device of the setup. */
+gboolean dyno_window_queue_holds_device (DynoWindow *self);
+/* The setup is used for something else: a job that was edited in it stays as it was. */
+void dyno_window_end_editing (DynoWindow *self);
+/* To be called when a run has ended: starts the queue, if jobs wait and the user has not chosen
+ * otherwise.  A run that the user stopped starts nothing. */
+void dyno_window_go_on_with_queue (DynoWindow *self);
 
 /* windowstrip.c */
 void dyno_window_set_up_strip (DynoWindow *self);

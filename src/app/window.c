@@ -9,9 +9,11 @@
 #include "datapage.h"
 #include "devicepage.h"
 #include "diagnosepage.h"
+#include "editbar.h"
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "home.h"
+#include "jobspopover.h"
 #include "networkrefusal.h"
 #include "rail.h"
 #include "recentdata.h"
@@ -177,6 +179,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   refresh_runs (self);
   dyno_home_refresh (DYNO_HOME (self->home));
   notify_of_run (self);
+  dyno_window_go_on_with_queue (self);
   dyno_window_finish_closing (self);
 }
 
@@ -198,12 +201,6 @@ static void
 quick_failed (DynoHome *page, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The quick test failed"), error);
-}
-
-static void
-queue_known (DynoHome *page, guint n_waiting, DynoWindow *self)
-{
-  dyno_status_bar_set_queue (DYNO_STATUS_BAR (self->status_bar), n_waiting);
 }
 
 static void
@@ -253,12 +250,6 @@ run_asked (DynoRunsPage *page, const DynoJob *job, DynoWindow *self)
 }
 
 static void
-jobs_queued (DynoRunsPage *page, guint n, DynoWindow *self)
-{
-  dyno_status_bar_set_queue (DYNO_STATUS_BAR (self->status_bar), n);
-}
-
-static void
 live_change (DynoSettingsPanel *panel, const char *key, DynoWindow *self)
 {
   g_autoptr (GError) error = NULL;
@@ -281,7 +272,10 @@ page_shown (DynoWindow *self)
   /* The other pages have a next action of their own. */
   dyno_widget_add_class (self->start_button, "suggested-action", g_str_equal (name, "train"));
   if (self->ready && g_str_equal (name, "home"))
-    dyno_home_refresh (DYNO_HOME (self->home));
+    {
+      dyno_home_refresh (DYNO_HOME (self->home));
+      dyno_job_list_refresh (self->jobs);
+    }
 }
 
 static void
@@ -419,10 +413,12 @@ dyno_window_dispose (GObject *object)
   g_clear_handle_id (&self->held, g_source_remove);
   g_clear_pointer (&self->wanted, g_free);
   g_clear_pointer (&self->unkept_job, dyno_job_unref);
+  g_clear_pointer (&self->unedited, dyno_job_unref);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
   g_clear_object (&self->inspector);
   g_clear_object (&self->paths);
   g_clear_object (&self->monitor);
+  g_clear_object (&self->jobs);
   g_clear_object (&self->setup);
   g_clear_object (&self->state);
 }
@@ -449,6 +445,7 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
   gboolean settings_file = location && dyno_is_settings_file (location);
   self->state = state ? g_object_ref (state) : NULL;
   dyno_home_set_state (DYNO_HOME (self->home), state);
+  dyno_jobs_popover_set_state (DYNO_JOBS_POPOVER (self->jobs_popover), state);
   dyno_run_page_set_state (DYNO_RUN_PAGE (self->run_page), state);
   dyno_settings_panel_set_state (DYNO_SETTINGS_PANEL (self->settings_panel), state);
   take_folders (self);
@@ -466,6 +463,7 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
   dyno_setup_start (self->setup);
   dyno_state_load_setup (state, self->setup, settings_file ? NULL : location);
   self->ready = TRUE;
+  dyno_job_list_refresh (self->jobs);
   if (first && !settings_file)
     dyno_window_open_settings (self, first);
   if (location)
@@ -500,6 +498,7 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_RUNS_PAGE);
   g_type_ensure (DYNO_TYPE_ERROR_BAR);
   g_type_ensure (DYNO_TYPE_STOP_BAR);
+  g_type_ensure (DYNO_TYPE_EDIT_BAR);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoWindow, name)
@@ -518,6 +517,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (status_bar);
   BIND (error_bar);
   BIND (stop_bar);
+  BIND (edit_bar);
   BIND (toast);
   BIND (pages);
   BIND (home);
@@ -561,6 +561,7 @@ dyno_window_init (DynoWindow *self)
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   dyno_runs_page_set_setup (DYNO_RUNS_PAGE (self->runs_page), self->setup);
   dyno_device_page_set_setup (DYNO_DEVICE_PAGE (self->device_page), self->setup);
+  dyno_window_set_up_jobs (self);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
   g_signal_connect_object (self->setup, "refused", G_CALLBACK (network_refused), self, 0);
@@ -580,7 +581,6 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->runs_page, "report-failed", G_CALLBACK (report_not_shown), self);
   g_signal_connect (self->runs_page, "taken", G_CALLBACK (run_taken), self);
   g_signal_connect (self->runs_page, "start", G_CALLBACK (run_asked), self);
-  g_signal_connect (self->runs_page, "queued", G_CALLBACK (jobs_queued), self);
   g_signal_connect_swapped (self->runs_page, "exported", G_CALLBACK (dyno_window_show_exported),
                             self);
   g_signal_connect (self->tune_page, "not-kept", G_CALLBACK (search_not_kept), self);
@@ -595,7 +595,6 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->home, "failed", G_CALLBACK (quick_failed), self);
   g_signal_connect_swapped (self->home, "interrupted-changed",
                             G_CALLBACK (dyno_window_update_actions), self);
-  g_signal_connect (self->home, "queue", G_CALLBACK (queue_known), self);
   g_signal_connect_swapped (self->pages, "notify::visible-child", G_CALLBACK (page_shown), self);
   g_signal_connect_swapped (self->train_flap, "notify::reveal-flap", G_CALLBACK (flap_revealed),
                             self);

@@ -6,9 +6,7 @@
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "home.h"
-#include "keepfolder.h"
 #include "runresume.h"
-#include "runspage.h"
 #include "tunepage.h"
 #include <glib/gi18n.h>
 
@@ -33,6 +31,7 @@ begin_run (DynoWindow *self, const DynoJob *job, DynoDataset *dataset, GError **
   dyno_window_show_page (self, "train");
   if (!dyno_run_monitor_start (self->monitor, job, dataset, error))
     return FALSE;
+  dyno_window_end_editing (self);
   dyno_window_update_draining (self);
   dyno_window_work_changed (self);
   gtk_widget_grab_focus (self->pause_button);
@@ -46,10 +45,26 @@ get_title_of_run (void)
 }
 
 static void
+add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autoptr (GError) error = NULL;
+  if (!dyno_window_queue_job (self, &error))
+    offer_folder (self, _ ("The job was not queued, since its run could not be kept"),
+                  "add-to-queue", NULL, error);
+}
+
+/* While the queue uses the device, the job waits for it in the queue. */
+static void
 start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
   g_autoptr (GError) error = NULL;
+  if (dyno_window_queue_holds_device (self))
+    {
+      add_to_queue_activated (action, parameter, data);
+      return;
+    }
   if (begin_run (self, dyno_setup_get_job (self->setup), dyno_setup_get_dataset (self->setup),
                  &error))
     dyno_state_save_setup (self->state, self->setup);
@@ -75,20 +90,6 @@ resume_interrupted_activated (GSimpleAction *action, GVariant *parameter, gpoint
   g_autoptr (DynoJob) job = run ? dyno_run_get_resuming_job (run) : NULL;
   if (job)
     dyno_window_begin_job (self, job);
-}
-
-static void
-add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-  DynoWindow *self = data;
-  g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
-  g_autoptr (GError) error = NULL;
-  if (dyno_folder_can_keep (runs, &error))
-    dyno_runs_page_add_to_queue (DYNO_RUNS_PAGE (self->runs_page), dyno_setup_get_job (self->setup),
-                                 runs);
-  else
-    offer_folder (self, _ ("The job was not queued, since its run could not be kept"),
-                  "add-to-queue", NULL, error);
 }
 
 static void

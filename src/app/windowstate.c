@@ -5,6 +5,7 @@
 #include "asyncmeter.h"
 #include "errorbar.h"
 #include "home.h"
+#include "jobspopover.h"
 #include "obstacles.h"
 #include "runpill.h"
 #include "setupstrip.h"
@@ -141,7 +142,11 @@ dyno_window_update_actions (DynoWindow *self)
                        : tuning ? _ ("The tuner is at work.")
                        : held   ? _ ("The measurement that was stopped still holds the device.")
                                 : NULL;
-  gtk_widget_set_tooltip_text (self->start_button, reason ? reason : _ ("Train (F5)"));
+  gtk_widget_set_tooltip_text (
+      self->start_button, reason ? reason
+                          : dyno_window_queue_holds_device (self)
+                              ? _ ("Put these settings into the queue, which uses the device (F5)")
+                              : _ ("Train (F5)"));
   show_next_run (self, reason);
   gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
                                 paused ? "media-playback-start-symbolic"
@@ -179,6 +184,8 @@ void
 dyno_window_work_changed (DynoWindow *self)
 {
   dyno_setup_set_locked (self->setup, !dyno_window_is_idle (self));
+  dyno_jobs_popover_set_editable (DYNO_JOBS_POPOVER (self->jobs_popover),
+                                  dyno_window_is_idle (self));
   update_inhibition (self);
   dyno_window_update_actions (self);
 }

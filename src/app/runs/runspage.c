@@ -29,11 +29,11 @@ struct _DynoRunsPage {
   DynoRunList *runs;
   DynoRunCurves *curves;
   DynoSetup *setup;
-  gboolean queue_known;
+  DynoJobList *jobs;
   gboolean filling; /* the selection is being restored: its changes do not count */
 };
 
-enum { FAILED, TAKEN, START, QUEUED, EXPORTED, REPORT_FAILED, N_SIGNALS };
+enum { FAILED, TAKEN, START, EDIT, EXPORTED, REPORT_FAILED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, GTK_TYPE_BOX)
@@ -142,7 +142,8 @@ void
 dyno_runs_page_refresh (DynoRunsPage *self)
 {
   ask_history (self, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL);
-  dyno_queue_card_refresh (DYNO_QUEUE_CARD (self->queue));
+  if (self->jobs)
+    dyno_job_list_refresh (self->jobs);
   dyno_search_card_refresh (DYNO_SEARCH_CARD (self->searches));
 }
 
@@ -153,12 +154,6 @@ dyno_runs_page_find (DynoRunsPage *self)
     return FALSE;
   dyno_run_finder_find (DYNO_RUN_FINDER (self->finder));
   return TRUE;
-}
-
-void
-dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char *runs)
-{
-  dyno_queue_card_add (DYNO_QUEUE_CARD (self->queue), job, runs);
 }
 
 /* --- what is selected ------------------------------------------------------------------------- */
@@ -183,6 +178,8 @@ update_buttons (DynoRunsPage *self)
   dyno_run_export_set_runs (self->export, (const DynoStoredRun *const *) selected->pdata,
                             selected->len);
   dyno_search_card_set_ready (DYNO_SEARCH_CARD (self->searches), ready);
+  if (self->queue)
+    dyno_queue_card_set_editable (DYNO_QUEUE_CARD (self->queue), ready);
 }
 
 static void
@@ -382,6 +379,7 @@ dyno_runs_page_finalize (GObject *object)
   DynoRunsPage *self = DYNO_RUNS_PAGE (object);
   g_clear_object (&self->runs);
   g_clear_object (&self->curves);
+  g_clear_object (&self->jobs);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->finalize (object);
 }
 
@@ -397,8 +395,8 @@ dyno_runs_page_class_init (DynoRunsPageClass *class)
       g_signal_new ("taken", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[START] = g_signal_new ("start", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                  1, G_TYPE_POINTER);
-  signals[QUEUED] = g_signal_new ("queued", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                  G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[EDIT] = g_signal_new ("edit", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
+                                1, G_TYPE_POINTER);
   signals[EXPORTED] = g_signal_new ("exported", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                     G_TYPE_NONE, 1, G_TYPE_STRING);
   signals[REPORT_FAILED] = g_signal_new ("report-failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
@@ -503,26 +501,33 @@ emit_report_failed (DynoRunsPage *self, const GError *error)
   g_signal_emit (self, signals[REPORT_FAILED], 0, error);
 }
 
-/* A job that has begun or ended changes the list of runs. */
 static void
-emit_queued (DynoRunsPage *self, guint n)
+emit_edit (DynoRunsPage *self, gpointer job)
 {
-  if (self->queue_known && gtk_widget_get_mapped (GTK_WIDGET (self)))
-    ask_history (self, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL);
-  self->queue_known = TRUE;
-  g_signal_emit (self, signals[QUEUED], 0, n);
+  g_signal_emit (self, signals[EDIT], 0, job);
 }
 
+/* A job that has begun, made an epoch or ended changes the list of runs. */
 static void
-add_queue (DynoRunsPage *self)
+jobs_changed (DynoRunsPage *self)
 {
-  self->queue = dyno_queue_card_new ();
+  if (gtk_widget_get_mapped (GTK_WIDGET (self)))
+    ask_history (self, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL);
+}
+
+void
+dyno_runs_page_set_jobs (DynoRunsPage *self, DynoJobList *jobs)
+{
+  self->jobs = g_object_ref (jobs);
+  self->queue = dyno_queue_card_new (jobs);
   gtk_widget_set_no_show_all (self->queue, TRUE);
   g_signal_connect_object (self->queue, "failed", G_CALLBACK (emit_failed), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->queue, "changed", G_CALLBACK (emit_queued), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->queue, "edit", G_CALLBACK (emit_edit), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (jobs, "changed", G_CALLBACK (jobs_changed), self, G_CONNECT_SWAPPED);
   gtk_container_add (GTK_CONTAINER (self->body), self->queue);
+  gtk_box_reorder_child (GTK_BOX (self->body), self->queue, 0);
+  update_buttons (self);
 }
 
 static void
@@ -599,7 +604,6 @@ dyno_runs_page_init (DynoRunsPage *self)
 {
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   add_body (self);
-  add_queue (self);
   add_finder (self);
   add_buttons (self);
   add_list (self);

@@ -3,6 +3,7 @@
  * continued, its settings taken again, its folder opened; it can be renamed, tagged, deleted.
  * Selected runs are shown with their curves and their differences. */
 #pragma once
+#include "joblist.h"
 #include "setup.h"
 #include <gtk/gtk.h>
 
@@ -12,10 +13,12 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, DYNO, RUNS_PAGE, GtkBox)
 
 /* Signals: "failed" (GError), "taken": a run's job was put into the setup; "start" (const DynoJob
- * *): the job is to be started now, to continue a run; "queued" (guint): the number of jobs that
- * wait or run; "exported" (const char *): a file was written; "report-failed" (GError): the report
- * of a search cannot be shown. */
+ * *): the job is to be started now, to continue a run; "edit" (const DynoQueuedJob *): the settings
+ * of this job are to be edited; "exported" (const char *): a file was written; "report-failed"
+ * (GError): the report of a search cannot be shown. */
 void dyno_runs_page_set_setup (DynoRunsPage *self, DynoSetup *setup);
+/* To be called once. */
+void dyno_runs_page_set_jobs (DynoRunsPage *self, DynoJobList *jobs);
 /* Predicts these images with the weights of the selected run; FALSE: not exactly one run with
  * weights is selected. */
 gboolean dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths);
@@ -23,7 +26,5 @@ gboolean dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths);
 void dyno_runs_page_refresh (DynoRunsPage *self);
 /* Opens the search field of the list of runs; FALSE: the list has no runs. */
 gboolean dyno_runs_page_find (DynoRunsPage *self);
-/* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
-void dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char *runs);
 
 G_END_DECLS

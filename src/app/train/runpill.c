@@ -7,7 +7,9 @@
 
 struct _DynoRunPill {
   GtkStack parent_instance;
-  GtkWidget *title, *button, *what, *percent, *progress;
+  GtkWidget *title, *button, *what, *percent, *waiting, *progress;
+  DynoJobList *jobs;        /* NULL: there is no queue */
+  DynoJobsPopover *popover; /* owned by the button */
 };
 
 G_DEFINE_FINAL_TYPE (DynoRunPill, dyno_run_pill, GTK_TYPE_STACK)
@@ -29,25 +31,98 @@ set_text (GtkWidget *label, const char *text)
     gtk_label_set_text (GTK_LABEL (label), text);
 }
 
+/* fraction: less than 0: nothing is in progress. */
+static void
+show (DynoRunPill *self, const char *what, const char *progress, double fraction, gboolean bad)
+{
+  set_text (self->what, what);
+  set_text (self->percent, progress);
+  dyno_widget_add_class (self->percent, "bad-text", bad);
+  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), MAX (fraction, 0));
+  gtk_widget_set_visible (self->progress, fraction >= 0);
+}
+
+/* Shows the job that the queue runs; NULL: only the number of jobs. */
+static void
+show_job (DynoRunPill *self, const DynoListedJob *job, guint n_open)
+{
+  g_autofree char *model = job ? dyno_words_model (job->queued->job->model) : NULL,
+                  *data = job ? dyno_words_data (job->queued->job->data) : NULL,
+                  *progress =
+                      job ? dyno_listed_job_describe (job)
+                          : g_strdup_printf (ngettext ("%u job", "%u jobs", n_open), n_open);
+  /* Translators: model, data set */
+  g_autofree char *what = job ? g_strdup_printf (_ ("%s on %s"), model, data) : NULL;
+  show (self, what ? what : _ ("Queue"), progress, job ? dyno_listed_job_get_fraction (job) : -1,
+        FALSE);
+}
+
+/* Shows how many jobs wait beside the run that is shown. */
+static void
+show_waiting (DynoRunPill *self, guint n)
+{
+  g_autofree char *text = g_strdup_printf ("+%u", n),
+                  *help = g_strdup_printf (ngettext ("%u job waits", "%u jobs wait", n), n);
+  gtk_widget_set_visible (self->waiting, n > 0);
+  if (n == 0)
+    return;
+  set_text (self->waiting, text);
+  dyno_widget_set_accessible_name (self->waiting, help);
+}
+
 void
 dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
 {
-  gtk_stack_set_visible_child (GTK_STACK (self), s->job ? self->button : self->title);
+  const DynoListedJob *queued = self->jobs ? dyno_job_list_get_running (self->jobs) : NULL;
+  guint n_open = self->jobs ? dyno_job_list_count_open (self->jobs) : 0;
+  gboolean going = s->job && s->state < DYNO_SESSION_FINISHED;
+  gboolean shows_run = s->job && (going || !queued);
+  gtk_stack_set_visible_child (GTK_STACK (self), s->job || n_open > 0 ? self->button : self->title);
+  show_waiting (self, shows_run || queued ? n_open - (!shows_run ? 1 : 0) : 0);
+  if (!shows_run && n_open > 0)
+    show_job (self, queued, n_open);
+  if (self->popover && !s->job)
+    dyno_jobs_popover_show_run (self->popover, NULL, "", 0, FALSE);
   if (!s->job)
     return;
   g_autofree char *model = dyno_words_model (s->job->model), *data = dyno_words_data (s->job->data);
   /* Translators: model, data set */
   g_autofree char *what = g_strdup_printf (_ ("%s on %s"), model, data);
   g_autofree char *percent = dyno_words_run_progress (s);
-  set_text (self->what, what);
-  set_text (self->percent, percent);
-  dyno_widget_add_class (self->percent, "bad-text", s->state == DYNO_SESSION_FAILED);
-  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), dyno_words_run_fraction (s));
+  double fraction = dyno_words_run_fraction (s);
+  if (shows_run)
+    show (self, what, percent, fraction, s->state == DYNO_SESSION_FAILED);
+  if (self->popover)
+    dyno_jobs_popover_show_run (self->popover, what, percent, fraction, going);
+}
+
+void
+dyno_run_pill_set_jobs (DynoRunPill *self, DynoJobList *jobs, DynoJobsPopover *popover)
+{
+  self->jobs = g_object_ref (jobs);
+  self->popover = popover;
+  gtk_menu_button_set_popover (GTK_MENU_BUTTON (self->button), GTK_WIDGET (popover));
+}
+
+static void
+dyno_run_pill_finalize (GObject *object)
+{
+  g_clear_object (&DYNO_RUN_PILL (object)->jobs);
+  G_OBJECT_CLASS (dyno_run_pill_parent_class)->finalize (object);
+}
+
+static void
+dyno_run_pill_destroy (GtkWidget *widget)
+{
+  DYNO_RUN_PILL (widget)->popover = NULL;
+  GTK_WIDGET_CLASS (dyno_run_pill_parent_class)->destroy (widget);
 }
 
 static void
 dyno_run_pill_class_init (DynoRunPillClass *class)
 {
+  G_OBJECT_CLASS (class)->finalize = dyno_run_pill_finalize;
+  GTK_WIDGET_CLASS (class)->destroy = dyno_run_pill_destroy;
 }
 
 static void
@@ -58,9 +133,10 @@ dyno_run_pill_init (DynoRunPill *self)
   self->title = gtk_label_new (_ ("Dyno"));
   dyno_widget_add_class (self->title, "title", TRUE);
   gtk_label_set_ellipsize (GTK_LABEL (self->title), PANGO_ELLIPSIZE_END);
-  self->button = gtk_button_new ();
+  self->button = gtk_menu_button_new ();
   self->what = gtk_label_new ("");
   self->percent = gtk_label_new ("");
+  self->waiting = gtk_label_new ("");
   self->progress = gtk_progress_bar_new ();
   gtk_label_set_ellipsize (GTK_LABEL (self->what), PANGO_ELLIPSIZE_END);
   gtk_label_set_width_chars (GTK_LABEL (self->what), 4); /* for a window of 360 pixels */
@@ -74,13 +150,16 @@ dyno_run_pill_init (DynoRunPill *self)
   dyno_widget_set_accessible_name (self->progress, _ ("How far the run is"));
   gtk_box_pack_start (GTK_BOX (line), self->what, TRUE, TRUE, 0);
   gtk_container_add (GTK_CONTAINER (line), self->percent);
+  gtk_widget_set_no_show_all (self->waiting, TRUE);
+  dyno_widget_add_class (self->waiting, "numeric", TRUE);
+  dyno_widget_add_class (self->waiting, "dim-label", TRUE);
+  gtk_container_add (GTK_CONTAINER (line), self->waiting);
   gtk_container_add (GTK_CONTAINER (box), line);
   gtk_container_add (GTK_CONTAINER (box), self->progress);
+  gtk_container_remove (GTK_CONTAINER (self->button), gtk_bin_get_child (GTK_BIN (self->button)));
   gtk_container_add (GTK_CONTAINER (self->button), box);
-  gtk_actionable_set_action_name (GTK_ACTIONABLE (self->button), "win.page");
-  gtk_actionable_set_action_target (GTK_ACTIONABLE (self->button), "s", "train");
-  gtk_widget_set_tooltip_text (self->button, _ ("Show the run"));
-  dyno_widget_set_accessible_name (self->button, _ ("Show the run"));
+  gtk_widget_set_tooltip_text (self->button, _ ("Show all jobs"));
+  dyno_widget_set_accessible_name (self->button, _ ("Jobs"));
   gtk_container_add (GTK_CONTAINER (self), self->title);
   gtk_container_add (GTK_CONTAINER (self), self->button);
   gtk_stack_set_hhomogeneous (GTK_STACK (self), FALSE);

@@ -11,16 +11,16 @@ typedef struct {
 } Signals;
 
 static void
-note_failed (GtkWidget *card, const GError *error, Signals *signals)
+note_failed (DynoJobList *jobs, const GError *error, Signals *signals)
 {
   signals->n_failed++;
 }
 
 static void
-note_jobs (GtkWidget *card, guint active, Signals *signals)
+note_jobs (DynoJobList *jobs, Signals *signals)
 {
   signals->n_changed++;
-  signals->active = active;
+  signals->active = dyno_job_list_count_open (jobs);
 }
 
 static gboolean
@@ -64,31 +64,31 @@ assert_order (GtkWidget *card, const char *first, const char *second)
 static void
 test_the_queue_is_read_again_after_an_error (void)
 {
-  GtkWidget *card = g_object_ref_sink (dyno_queue_card_new ());
-  DynoQueueCard *self = DYNO_QUEUE_CARD (card);
+  g_autoptr (DynoJobList) self = dyno_job_list_new ();
+  GtkWidget *card = g_object_ref_sink (dyno_queue_card_new (self));
   g_autofree char *folder = dyno_data_dir (NULL), *runs = g_build_filename (folder, "runs", NULL),
                   *path = g_build_filename (folder, "history.sqlite", NULL);
   g_autoptr (DynoJob) job = dyno_job_new ();
   Signals signals = { 0 };
 
-  g_signal_connect (card, "failed", G_CALLBACK (note_failed), &signals);
-  g_signal_connect (card, "changed", G_CALLBACK (note_jobs), &signals);
+  g_signal_connect (self, "failed", G_CALLBACK (note_failed), &signals);
+  g_signal_connect (self, "changed", G_CALLBACK (note_jobs), &signals);
   g_assert_cmpint (g_mkdir_with_parents (path, 0700), ==, 0);
   for (guint i = 1; i < 3; i++)
     {
-      dyno_queue_card_refresh (self);
+      dyno_job_list_refresh (self);
       wait_for_answer (&signals);
       g_assert_cmpuint (signals.n_failed, ==, i);
     }
   g_assert_cmpint (g_rmdir (path), ==, 0);
-  dyno_queue_card_refresh (self);
+  dyno_job_list_refresh (self);
   wait_for_answer (&signals);
   g_assert_true (signals.n_changed == 1 && signals.active == 0);
   g_assert_false (gtk_widget_get_visible (card));
   g_free (job->model);
   job->model = g_strdup ("mlp");
   job->data = g_strdup ("builtin:waves");
-  dyno_queue_card_add (self, job, runs);
+  dyno_job_list_add (self, job, runs);
   wait_for_answer (&signals);
   g_assert_true (gtk_widget_get_visible (card) && signals.active == 1);
   parts_assert_says (card, "1 job");
@@ -96,7 +96,7 @@ test_the_queue_is_read_again_after_an_error (void)
   parts_assert_says (card, "Waiting");
   g_free (job->data);
   job->data = g_strdup ("builtin:shapes");
-  dyno_queue_card_add (self, job, runs);
+  dyno_job_list_add (self, job, runs);
   wait_for_answer (&signals);
   g_assert_cmpuint (signals.active, ==, 2);
   parts_assert_says (card, "2 jobs");

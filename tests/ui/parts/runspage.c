@@ -44,6 +44,7 @@ new_history (void)
 
 typedef struct {
   GtkWidget *card, *window;
+  DynoJobList *jobs;
   DynoStore *store;
   gint64 ids[4];
   GString *failures;
@@ -51,16 +52,16 @@ typedef struct {
 } Queue;
 
 static void
-note_failure (GtkWidget *card, const GError *error, Queue *q)
+note_failure (gpointer object, const GError *error, Queue *q)
 {
   g_string_append_printf (q->failures, "%s\n", error->message);
 }
 
 static void
-note_active (GtkWidget *card, guint active, Queue *q)
+note_active (DynoJobList *jobs, Queue *q)
 {
   q->n_changed++;
-  q->active = active;
+  q->active = dyno_job_list_count_open (jobs);
 }
 
 static gboolean
@@ -95,11 +96,13 @@ queue_init (Queue *q, guint n)
       q->ids[i] = dyno_store_add_job (q->store, job, NULL);
       g_assert_cmpint (q->ids[i], >, 0);
     }
-  q->card = dyno_queue_card_new ();
+  q->jobs = dyno_job_list_new ();
+  q->card = dyno_queue_card_new (q->jobs);
   g_signal_connect (q->card, "failed", G_CALLBACK (note_failure), q);
-  g_signal_connect (q->card, "changed", G_CALLBACK (note_active), q);
+  g_signal_connect (q->jobs, "failed", G_CALLBACK (note_failure), q);
+  g_signal_connect (q->jobs, "changed", G_CALLBACK (note_active), q);
   q->window = parts_show (q->card, 500, 400);
-  dyno_queue_card_refresh (DYNO_QUEUE_CARD (q->card));
+  dyno_job_list_refresh (q->jobs);
   queue_wait (q);
 }
 
@@ -107,6 +110,7 @@ static void
 queue_clear (Queue *q)
 {
   gtk_widget_destroy (q->window);
+  g_object_unref (q->jobs);
   dyno_store_free (q->store);
   g_string_free (q->failures, TRUE);
   dyno_store_free (new_history ());
@@ -165,7 +169,7 @@ queue_end_job (Queue *q, guint job, DynoQueuedState state)
     g_assert_true (dyno_store_begin_job (q->store, q->ids[job], process, NULL));
   else
     g_assert_true (dyno_store_end_job (q->store, q->ids[job], state, 0, NULL));
-  dyno_queue_card_refresh (DYNO_QUEUE_CARD (q->card));
+  dyno_job_list_refresh (q->jobs);
   queue_wait (q);
 }
 
@@ -399,11 +403,118 @@ test_the_queue_is_started_and_stopped (void)
   g_rmdir (folder);
 }
 
+static void
+note_edited (GtkWidget *card, const DynoQueuedJob *job, gint64 *id)
+{
+  *id = job->id;
+}
+
+static gboolean
+shows (GtkWidget *row, const char *button)
+{
+  return gtk_widget_get_visible (parts_find_button (row, button));
+}
+
+/* Each job has the buttons for its state: only a job that was never begun is edited, only one that
+ * failed is tried again, and that at its place; a copy comes last, with the same settings. */
+static void
+test_jobs_are_copied_tried_again_and_edited (void)
+{
+  static const char edit[] = "Edit the settings", copy[] = "Add the same job once more",
+                    again[] = "Try again, from the checkpoint if there is one";
+  g_auto (Queue) q = { 0 };
+  gint64 edited = 0;
+
+  queue_init (&q, 3);
+  g_signal_connect (q.card, "edit", G_CALLBACK (note_edited), &edited);
+  g_assert_true (shows (queue_row (&q, 0), edit) && !shows (queue_row (&q, 0), again));
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (queue_row (&q, 2), edit)));
+  g_assert_cmpint (edited, ==, q.ids[2]);
+  for (guint i = 0; i < 2; i++)
+    {
+      queue_end_job (&q, 1, DYNO_QUEUED_RUNNING);
+      g_assert_false (shows (queue_row (&q, 1), edit) || shows (queue_row (&q, 1), again));
+      queue_end_job (&q, 1, DYNO_QUEUED_FAILED);
+      g_assert_true (!shows (queue_row (&q, 1), edit) && shows (queue_row (&q, 1), again));
+      g_assert_false (shows (queue_row (&q, 0), again));
+      gtk_button_clicked (GTK_BUTTON (parts_find_button (queue_row (&q, 1), again)));
+      queue_wait (&q);
+      parts_assert_says (queue_row (&q, 1), "Waiting");
+      g_assert_false (shows (queue_row (&q, 1), edit)); /* it has been begun */
+      assert_jobs (&q, "0 1 2");
+    }
+  /* While the window is at work nothing is edited; rows that come then are not editable either. */
+  dyno_queue_card_set_editable (DYNO_QUEUE_CARD (q.card), FALSE);
+  g_assert_false (shows (queue_row (&q, 0), edit) || shows (queue_row (&q, 2), edit));
+  gtk_button_clicked (GTK_BUTTON (parts_find_button (queue_row (&q, 0), copy)));
+  queue_wait (&q);
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (q.store, NULL);
+  g_assert_cmpuint (jobs->len, ==, 4);
+  const DynoQueuedJob *first = jobs->pdata[0], *last = jobs->pdata[3];
+  g_assert_cmpint (last->job->settings.batch_size, ==, 100);
+  g_assert_cmpstr (last->job->data, ==, first->job->data);
+  g_autofree char *folder = g_path_get_dirname (first->job->out_dir),
+                  *beside = g_path_get_dirname (last->job->out_dir);
+  g_assert_cmpstr (folder, ==, beside);
+  g_assert_cmpstr (first->job->out_dir, !=, last->job->out_dir);
+  g_assert_false (shows (queue_row (&q, 3), edit));
+  dyno_queue_card_set_editable (DYNO_QUEUE_CARD (q.card), TRUE);
+  g_assert_true (shows (queue_row (&q, 0), edit) && shows (queue_row (&q, 3), edit));
+  g_assert_false (shows (queue_row (&q, 1), edit));
+  g_assert_cmpstr (q.failures->str, ==, "");
+}
+
+/* A job that runs shows its epochs, as they are in the history, and what has failed shows why. */
+static void
+test_jobs_show_how_far_they_are (void)
+{
+  g_auto (Queue) q = { 0 };
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+
+  queue_init (&q, 2);
+  queue_end_job (&q, 1, DYNO_QUEUED_RUNNING);
+  GtkWidget *bar = parts_find (queue_row (&q, 1), GTK_TYPE_PROGRESS_BAR);
+  parts_assert_says (queue_row (&q, 1), "Running");
+  g_assert_true (gtk_widget_get_visible (bar));
+  run->uid = 77;
+  run->model = g_strdup ("mlp");
+  run->data = g_strdup ("builtin:waves");
+  run->folder = g_strdup_printf ("%s/queued 1", g_get_home_dir ());
+  run->state = DYNO_RUN_STATE_RUNNING;
+  run->process = dyno_process_describe ();
+  run->begin_us = run->seen_us = 1000;
+  for (guint i = 1; i <= 2; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("Epoch %u of 10", 4 * i + 1);
+      run->epochs = 4 * i;
+      g_assert_true (dyno_store_put_run (q.store, run, NULL, 0, NULL));
+      dyno_job_list_refresh (q.jobs);
+      queue_wait (&q);
+      parts_assert_says (queue_row (&q, 1), text);
+      g_assert_true (bar == (GtkWidget *) parts_find (queue_row (&q, 1), GTK_TYPE_PROGRESS_BAR));
+      g_assert_cmpfloat (gtk_progress_bar_get_fraction (GTK_PROGRESS_BAR (bar)), ==, 0.4 * i);
+      g_assert_false (
+          gtk_widget_get_visible (parts_find (queue_row (&q, 0), GTK_TYPE_PROGRESS_BAR)));
+    }
+  run->state = DYNO_RUN_STATE_FAILED;
+  run->error = g_strdup ("The disk is full");
+  g_assert_true (dyno_store_put_run (q.store, run, NULL, 0, NULL));
+  queue_end_job (&q, 1, DYNO_QUEUED_FAILED);
+  parts_assert_says (queue_row (&q, 1), "The disk is full");
+  parts_assert_says_not (queue_row (&q, 1), "Batch size 101");
+  g_assert_false (gtk_widget_get_visible (bar));
+  g_assert_true (dyno_store_retry_job (q.store, q.ids[1], NULL));
+  dyno_job_list_refresh (q.jobs);
+  queue_wait (&q);
+  parts_assert_says (queue_row (&q, 1), "Batch size 101");
+}
+
 /* --- the page --------------------------------------------------------------------------------- */
 
 typedef struct {
   GtkWidget *page, *window;
   DynoSetup *setup;
+  DynoJobList *jobs;
   DynoStore *store;
   GString *signals;
   guint n_rows; /* that are waited for */
@@ -510,6 +621,8 @@ runs_init (Runs *r)
   g_signal_connect (r->page, "failed", G_CALLBACK (note_refusal), r->signals);
   g_signal_connect_swapped (r->page, "taken", G_CALLBACK (note_taken), r->signals);
   dyno_runs_page_set_setup (DYNO_RUNS_PAGE (r->page), r->setup);
+  r->jobs = dyno_job_list_new ();
+  dyno_runs_page_set_jobs (DYNO_RUNS_PAGE (r->page), r->jobs);
 }
 
 static void
@@ -525,6 +638,7 @@ runs_clear (Runs *r)
   gtk_widget_destroy (r->window);
   dyno_setup_shutdown (r->setup);
   g_object_unref (r->setup);
+  g_object_unref (r->jobs);
   dyno_store_free (r->store);
   dyno_store_free (new_history ());
   g_string_free (r->signals, TRUE);
@@ -766,12 +880,10 @@ test_runs_of_the_queue_are_listed (void)
 
   runs_init (&r);
   runs_show (&r, 0);
-  GtkWidget *queue = parts_find (r.page, DYNO_TYPE_QUEUE_CARD);
-  g_signal_emit_by_name (queue, "changed", 1);
   for (guint i = 1; i <= 2; i++)
     {
       put_run (&r, i == 1 ? "first" : "second", DYNO_RUN_STATE_FINISHED, NULL, FALSE);
-      g_signal_emit_by_name (queue, "changed", 2 - i);
+      g_signal_emit_by_name (r.jobs, "changed");
       runs_wait (&r, i);
     }
   assert_titles (&r, "second\nfirst");
@@ -916,6 +1028,9 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/exports-are-of-the-selected-runs",
                    test_exports_are_of_the_selected_runs);
   g_test_add_func ("/ui/parts/jobs-show-their-states", test_jobs_show_their_states);
+  g_test_add_func ("/ui/parts/jobs-are-copied-tried-again-and-edited",
+                   test_jobs_are_copied_tried_again_and_edited);
+  g_test_add_func ("/ui/parts/jobs-show-how-far-they-are", test_jobs_show_how_far_they_are);
   g_test_add_func ("/ui/parts/jobs-are-dragged-to-their-place",
                    test_jobs_are_dragged_to_their_place);
   g_test_add_func ("/ui/parts/the-moved-job-stays-selected", test_the_moved_job_stays_selected);

@@ -5,6 +5,7 @@
 #include "findingrow.h"
 #include "phasebar.h"
 #include "plot/view.h"
+#include "process.h"
 #include "resumecard.h"
 #include "runpill.h"
 #include "runplots.h"
@@ -234,6 +235,99 @@ test_the_pill_follows_the_run (void)
   for (guint i = 0; i < labels->len; i++)
     g_assert_false (
         gtk_style_context_has_class (gtk_widget_get_style_context (labels->pdata[i]), "bad-text"));
+  g_object_unref (pill);
+}
+
+static gboolean
+has_running_job (gpointer jobs)
+{
+  return dyno_job_list_get_running (jobs) != NULL;
+}
+
+static gboolean
+has_no_running_job (gpointer jobs)
+{
+  return !has_running_job (jobs);
+}
+
+/* Puts n jobs into the history, and reads them; the first one runs. */
+static void
+read_jobs (DynoJobList *jobs, DynoStore *store, gint64 ids[], guint n)
+{
+  g_autofree char *process = dyno_process_describe ();
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      g_free (job->model);
+      job->model = g_strdup ("resnet18");
+      job->data = g_strdup ("/data/dogs");
+      job->out_dir = g_strdup_printf ("%s/pill %u", g_get_home_dir (), i);
+      ids[i] = dyno_store_add_job (store, job, NULL);
+    }
+  g_assert_true (dyno_store_begin_job (store, ids[0], process, NULL));
+  dyno_job_list_refresh (jobs);
+  parts_wait (has_running_job, jobs);
+}
+
+/* The pill shows the run of the window while it goes, else the job of the queue, else the last run;
+ * and how many jobs wait beside it. */
+static void
+test_the_pill_shows_the_queue (void)
+{
+  DynoRunPill *pill = g_object_ref_sink (g_object_new (DYNO_TYPE_RUN_PILL, NULL));
+  GtkWidget *widget = GTK_WIDGET (pill), *bar = parts_find (widget, GTK_TYPE_PROGRESS_BAR);
+  g_autoptr (DynoJobList) jobs = dyno_job_list_new ();
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  GtkWidget *popover = dyno_jobs_popover_new (jobs);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  gint64 ids[3];
+  DynoRunStatus s;
+
+  gtk_widget_show (widget);
+  dyno_run_pill_set_jobs (pill, jobs, DYNO_JOBS_POPOVER (popover));
+  clear (&s, NULL);
+  dyno_run_pill_show (pill, &s);
+  g_assert_true (GTK_IS_LABEL (gtk_stack_get_visible_child (GTK_STACK (pill))));
+  read_jobs (jobs, store, ids, 3);
+  dyno_run_pill_show (pill, &s);
+  g_assert_true (GTK_IS_BUTTON (gtk_stack_get_visible_child (GTK_STACK (pill))));
+  parts_assert_says (widget, "ResNet-18 on dogs");
+  parts_assert_says (widget, "Running");
+  parts_assert_says (widget, "+2");
+  g_assert_true (gtk_widget_get_visible (bar));
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  job->data = g_strdup ("builtin:waves?samples=10");
+  for (guint i = 0; i < 2; i++)
+    {
+      clear (&s, job);
+      make_going (&s);
+      dyno_run_pill_show (pill, &s);
+      parts_assert_says (widget, "MLP on Waves");
+      parts_assert_says (widget, "43 %");
+      parts_assert_says (widget, "+3");
+      s.state = DYNO_SESSION_FINISHED;
+      dyno_run_pill_show (pill, &s);
+      parts_assert_says (widget, "ResNet-18 on dogs");
+      parts_assert_says (widget, "+2");
+      parts_assert_says (parts_find (popover, GTK_TYPE_BOX), "MLP on Waves");
+    }
+  g_assert_true (dyno_store_end_job (store, ids[0], DYNO_QUEUED_FINISHED, 0, NULL));
+  dyno_job_list_refresh (jobs);
+  parts_wait (has_no_running_job, jobs);
+  dyno_run_pill_show (pill, &s);
+  parts_assert_says (widget, "MLP on Waves");
+  parts_assert_says (widget, "+2");
+  clear (&s, NULL);
+  dyno_run_pill_show (pill, &s);
+  parts_assert_says (widget, "Queue");
+  parts_assert_says (widget, "2 jobs");
+  parts_assert_says_not (widget, "+2");
+  g_assert_false (gtk_widget_get_visible (bar));
+  for (guint i = 0; i < 3; i++)
+    g_assert_true (dyno_store_remove_job (store, ids[i], NULL));
+  gtk_widget_destroy (widget);
   g_object_unref (pill);
 }
 
@@ -629,6 +723,7 @@ parts_add_train (void)
   g_test_add_func ("/ui/parts/phases-that-take-no-time-are-left-out",
                    test_phases_that_take_no_time_are_left_out);
   g_test_add_func ("/ui/parts/the-pill-follows-the-run", test_the_pill_follows_the_run);
+  g_test_add_func ("/ui/parts/the-pill-shows-the-queue", test_the_pill_shows_the_queue);
   g_test_add_func ("/ui/parts/the-stop-question-comes-anew", test_the_stop_question_comes_anew);
   g_test_add_func ("/ui/parts/a-finding-is-a-row", test_a_finding_is_a_row);
   g_test_add_func ("/ui/parts/a-run-in-a-sentence", test_a_run_in_a_sentence);

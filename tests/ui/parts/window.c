@@ -2,9 +2,12 @@
 /* Tests that need the whole window, or a device: commands that are begun again, a second search. */
 #include "parts.h"
 #include "errorbar.h"
+#include "jobspopover.h"
+#include "process.h"
 #include "speedpage.h"
 #include "stopbar.h"
 #include "window-private.h"
+#include <glib/gstdio.h>
 #include <handy.h>
 #include <string.h>
 
@@ -124,6 +127,164 @@ test_each_run_inhibits_suspend (void)
   gtk_widget_destroy (widget);
   g_object_unref (widget);
   g_object_unref (application);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+typedef struct {
+  DynoWindow *window;
+  guint n;
+} Jobs;
+
+static gboolean
+has_jobs (gpointer data)
+{
+  const Jobs *jobs = data;
+
+  return dyno_job_list_get (jobs->window->jobs)->len == jobs->n;
+}
+
+static void
+wait_for_jobs (DynoWindow *window, guint n)
+{
+  parts_wait (has_jobs, &(Jobs){ window, n });
+}
+
+static const DynoQueuedJob *
+get_queued (DynoWindow *window, guint i)
+{
+  return ((const DynoListedJob *) dyno_job_list_get (window->jobs)->pdata[i])->queued;
+}
+
+static gboolean
+first_has_two_epochs (gpointer window)
+{
+  return get_queued (window, 0)->job->settings.epochs == 2;
+}
+
+static gint64
+get_epochs (DynoWindow *window)
+{
+  return dyno_setup_get_job (window->setup)->settings.epochs;
+}
+
+/* A job that waits is edited in the window, which has its own settings back afterwards, whether the
+ * job was changed or not, and whatever other job was looked at meanwhile. */
+static void
+test_a_job_is_edited_in_the_window (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs", NULL);
+
+  parts_wait (is_planned, window->setup);
+  dyno_window_take_runs_folder (window, runs);
+  g_assert_true (dyno_setup_set_number (window->setup, "epochs", 5, NULL));
+  g_assert_true (dyno_window_queue_job (window, NULL));
+  g_assert_true (dyno_setup_set_number (window->setup, "epochs", 6, NULL));
+  g_assert_true (dyno_window_queue_job (window, NULL));
+  wait_for_jobs (window, 2);
+  g_assert_true (dyno_setup_set_number (window->setup, "epochs", 9, NULL));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_signal_emit_by_name (window->jobs_popover, "edit", get_queued (window, 1));
+      g_assert_cmpint (get_epochs (window), ==, 6);
+      g_signal_emit_by_name (window->runs_page, "edit", get_queued (window, 0));
+      g_assert_true (gtk_widget_get_visible (window->edit_bar));
+      g_assert_cmpint (get_epochs (window), ==, 5);
+      g_assert_true (dyno_setup_set_number (window->setup, "epochs", 2, NULL));
+      gtk_info_bar_response (GTK_INFO_BAR (window->edit_bar),
+                             i == 0 ? GTK_RESPONSE_CANCEL : GTK_RESPONSE_ACCEPT);
+      g_assert_false (gtk_widget_get_visible (window->edit_bar));
+      g_assert_cmpint (get_epochs (window), ==, 9);
+    }
+  parts_wait (first_has_two_epochs, window);
+  g_assert_cmpint (get_queued (window, 1)->job->settings.epochs, ==, 6);
+  for (guint i = 0; i < 2; i++)
+    dyno_job_list_remove (window->jobs, get_queued (window, i)->id);
+  wait_for_jobs (window, 0);
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+}
+
+static gboolean
+queue_is_started (gpointer window)
+{
+  return dyno_job_list_is_started (DYNO_WINDOW (window)->jobs);
+}
+
+static gboolean
+queue_has_ended (gpointer window)
+{
+  return !queue_is_started (window);
+}
+
+static gboolean
+queue_runs_a_job (gpointer window)
+{
+  return dyno_job_list_get_running (DYNO_WINDOW (window)->jobs) != NULL;
+}
+
+/* The queue starts when a run of the window has ended, also after a second one, but only where jobs
+ * wait and the user wants it; while it runs a job on the device, Start adds to the queue. */
+static void
+test_the_queue_goes_on_after_a_run (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs", NULL),
+                  *folder = g_build_filename (g_get_home_dir (), "queue programs", NULL),
+                  *program = g_build_filename (folder, "dynoctl", NULL),
+                  *old = g_strdup (g_getenv ("PATH")),
+                  *path = g_strdup_printf ("%s:%s", folder, old),
+                  *process = dyno_process_describe ();
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoStore) store = NULL;
+  GtkToggleButton *choice =
+      GTK_TOGGLE_BUTTON (parts_find (window->jobs_popover, GTK_TYPE_CHECK_BUTTON));
+
+  g_assert_cmpint (g_mkdir (folder, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (program, "#!/bin/sh\nexec tail -f /dev/null\n", -1, NULL));
+  g_assert_cmpint (g_chmod (program, 0700), ==, 0);
+  g_setenv ("PATH", path, TRUE);
+  parts_wait (is_planned, window->setup);
+  dyno_window_take_runs_folder (window, runs);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  job->resume = g_strdup ("/nowhere/at/all"); /* so that the run ends at once */
+  dyno_window_begin_job (window, job);
+  parts_wait (is_idle, window);
+  g_assert_false (queue_is_started (window)); /* no job waits */
+  g_assert_true (dyno_window_queue_job (window, NULL));
+  wait_for_jobs (window, 1);
+  for (guint i = 0; i < 3; i++)
+    {
+      gtk_toggle_button_set_active (choice, i != 1);
+      dyno_window_begin_job (window, job);
+      parts_wait (is_idle, window);
+      g_assert_true (queue_is_started (window) == (i != 1));
+      dyno_job_list_stop (window->jobs);
+      parts_wait (queue_has_ended, window);
+    }
+  store = dyno_store_open (NULL, NULL);
+  gint64 id = get_queued (window, 0)->id;
+  g_assert_true (dyno_store_begin_job (store, id, process, NULL));
+  dyno_job_list_refresh (window->jobs);
+  parts_wait (queue_runs_a_job, window);
+  g_action_group_activate_action (G_ACTION_GROUP (window), "start", NULL);
+  g_assert_true (dyno_window_is_idle (window));
+  wait_for_jobs (window, 2);
+  g_assert_true (dyno_store_end_job (store, id, DYNO_QUEUED_STOPPED, 75, NULL));
+  gint64 added = get_queued (window, 1)->id;
+  dyno_job_list_remove (window->jobs, id);
+  dyno_job_list_remove (window->jobs, added);
+  wait_for_jobs (window, 0);
+  g_setenv ("PATH", old, TRUE);
+  g_unlink (program);
+  g_rmdir (folder);
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
 }
 
 /* --- what is kept ----------------------------------------------------------------------------- */
@@ -248,6 +409,8 @@ parts_add_window (void)
   g_test_add_func ("/ui/parts/another-folder-is-taken-by-a-resumed-run",
                    test_another_folder_is_taken_by_a_resumed_run);
   g_test_add_func ("/ui/parts/each-run-inhibits-suspend", test_each_run_inhibits_suspend);
+  g_test_add_func ("/ui/parts/a-job-is-edited-in-the-window", test_a_job_is_edited_in_the_window);
+  g_test_add_func ("/ui/parts/the-queue-goes-on-after-a-run", test_the_queue_goes_on_after_a_run);
   g_test_add_func ("/ui/parts/the-normal-size-is-kept", test_the_normal_size_is_kept);
   g_test_add_func ("/ui/parts/choices-are-kept", test_choices_are_kept);
   g_test_add_func ("/ui/parts/a-search-begins-without-a-note", test_a_search_begins_without_a_note);

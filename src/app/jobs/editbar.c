@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "editbar.h"
+#include "row.h"
+#include "words.h"
+#include <glib/gi18n.h>
+
+struct _DynoEditBar {
+  GtkInfoBar parent_instance;
+  GtkWidget *title;
+  gint64 id;
+};
+
+enum { ANSWERED, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (DynoEditBar, dyno_edit_bar, GTK_TYPE_INFO_BAR)
+
+void
+dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
+{
+  g_autofree char *model = dyno_words_model (job->job->model),
+                  *data = dyno_words_data (job->job->data), *text = NULL;
+  self->id = job->id;
+  /* Translators: model, data set */
+  text = g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
+  gtk_label_set_text (GTK_LABEL (self->title), text);
+  gtk_widget_show (GTK_WIDGET (self));
+}
+
+void
+dyno_edit_bar_dismiss (DynoEditBar *self)
+{
+  gtk_widget_hide (GTK_WIDGET (self));
+}
+
+/* Escape, for which GtkInfoBar sends the response "close", changes nothing. */
+static void
+dyno_edit_bar_response (GtkInfoBar *bar, int response)
+{
+  DynoEditBar *self = DYNO_EDIT_BAR (bar);
+  dyno_edit_bar_dismiss (self);
+  g_signal_emit (self, signals[ANSWERED], 0, self->id, response == GTK_RESPONSE_ACCEPT);
+}
+
+static void
+dyno_edit_bar_close (GtkInfoBar *bar)
+{
+  gtk_info_bar_response (bar, GTK_RESPONSE_CANCEL);
+}
+
+static void
+dyno_edit_bar_class_init (DynoEditBarClass *class)
+{
+  GTK_INFO_BAR_CLASS (class)->response = dyno_edit_bar_response;
+  GTK_INFO_BAR_CLASS (class)->close = dyno_edit_bar_close;
+  signals[ANSWERED] = g_signal_new ("answered", DYNO_TYPE_EDIT_BAR, G_SIGNAL_RUN_LAST, 0, NULL,
+                                    NULL, NULL, G_TYPE_NONE, 2, G_TYPE_INT64, G_TYPE_BOOLEAN);
+}
+
+static GtkWidget *
+new_label (const char *text, const char *class)
+{
+  GtkWidget *label = gtk_label_new (text);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
+  dyno_widget_add_class (label, class, TRUE);
+  return label;
+}
+
+static void
+dyno_edit_bar_init (DynoEditBar *self)
+{
+  GtkInfoBar *bar = GTK_INFO_BAR (self);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
+  gtk_info_bar_set_message_type (bar, GTK_MESSAGE_QUESTION);
+  self->title = new_label ("", "bar-title");
+  gtk_container_add (GTK_CONTAINER (box), self->title);
+  gtk_container_add (GTK_CONTAINER (box),
+                     new_label (_ ("Saving gives the job the data set, model, device and settings "
+                                   "of this window; it keeps its place."),
+                                "bar-text"));
+  gtk_container_add (GTK_CONTAINER (gtk_info_bar_get_content_area (bar)), box);
+  gtk_info_bar_add_button (bar, _ ("Leave as It Was"), GTK_RESPONSE_CANCEL);
+  dyno_widget_add_class (gtk_info_bar_add_button (bar, _ ("Save the Job"), GTK_RESPONSE_ACCEPT),
+                         "suggested-action", TRUE);
+  gtk_widget_show_all (box);
+  gtk_widget_set_no_show_all (GTK_WIDGET (self), TRUE);
+}

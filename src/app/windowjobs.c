@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The jobs of the queue in the window: they are added, edited, and started when the run of the
+ * window has ended. */
+#include "window-private.h"
+#include "editbar.h"
+#include "errorbar.h"
+#include "jobspopover.h"
+#include "keepfolder.h"
+#include "runpill.h"
+#include "runspage.h"
+#include "statusbar.h"
+#include "toast.h"
+#include <glib/gi18n.h>
+
+static void
+queue_failed (DynoWindow *self, const GError *error)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The history cannot be used"),
+                             error);
+}
+
+static void
+jobs_changed (DynoWindow *self)
+{
+  dyno_status_bar_set_queue (DYNO_STATUS_BAR (self->status_bar),
+                             dyno_job_list_count_open (self->jobs));
+  dyno_window_update_actions (self);
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+gboolean
+dyno_window_queue_job (DynoWindow *self, GError **error)
+{
+  g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
+  if (!dyno_folder_can_keep (runs, error))
+    return FALSE;
+  dyno_job_list_add (self->jobs, dyno_setup_get_job (self->setup), runs);
+  dyno_toast_show (DYNO_TOAST (self->toast), _ ("Added to the queue"), NULL);
+  return TRUE;
+}
+
+/* Two runs at a time would share the device's memory, and be slower than one after the other. */
+gboolean
+dyno_window_queue_holds_device (DynoWindow *self)
+{
+  const DynoListedJob *running = dyno_job_list_get_running (self->jobs);
+  return running && running->queued->job->device == dyno_setup_get_job (self->setup)->device;
+}
+
+/* --- editing ---------------------------------------------------------------------------------- */
+
+static void
+edit_job (DynoWindow *self, const DynoQueuedJob *job)
+{
+  if (dyno_setup_is_locked (self->setup))
+    return;
+  if (!self->unedited)
+    self->unedited = dyno_job_copy (dyno_setup_get_job (self->setup));
+  dyno_edit_bar_begin (DYNO_EDIT_BAR (self->edit_bar), job);
+  dyno_setup_set_job (self->setup, job->job);
+  dyno_window_show_page (self, "train");
+}
+
+void
+dyno_window_end_editing (DynoWindow *self)
+{
+  dyno_edit_bar_dismiss (DYNO_EDIT_BAR (self->edit_bar));
+  g_clear_pointer (&self->unedited, dyno_job_unref);
+}
+
+/* The window gets the settings back that it had before. */
+static void
+edit_answered (DynoEditBar *bar, gint64 id, gboolean save, DynoWindow *self)
+{
+  g_autoptr (DynoJob) unedited = g_steal_pointer (&self->unedited);
+  if (save)
+    dyno_job_list_change (self->jobs, id, dyno_setup_get_job (self->setup));
+  if (unedited && !dyno_setup_is_locked (self->setup))
+    dyno_setup_set_job (self->setup, unedited);
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+void
+dyno_window_go_on_with_queue (DynoWindow *self)
+{
+  DynoSessionState state = dyno_run_monitor_get_status (self->monitor)->state;
+  g_autoptr (GError) error = NULL;
+  if (self->closing || (state != DYNO_SESSION_FINISHED && state != DYNO_SESSION_FAILED)
+      || dyno_job_list_count_open (self->jobs) == 0 || dyno_job_list_get_running (self->jobs)
+      || !dyno_jobs_popover_goes_on (DYNO_JOBS_POPOVER (self->jobs_popover)))
+    return;
+  if (!dyno_job_list_start (self->jobs, &error))
+    queue_failed (self, error);
+}
+
+void
+dyno_window_set_up_jobs (DynoWindow *self)
+{
+  self->jobs = dyno_job_list_new ();
+  self->jobs_popover = dyno_jobs_popover_new (self->jobs);
+  dyno_run_pill_set_jobs (DYNO_RUN_PILL (self->pill), self->jobs,
+                          DYNO_JOBS_POPOVER (self->jobs_popover));
+  dyno_runs_page_set_jobs (DYNO_RUNS_PAGE (self->runs_page), self->jobs);
+  g_signal_connect_object (self->jobs, "changed", G_CALLBACK (jobs_changed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->jobs, "failed", G_CALLBACK (queue_failed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->jobs_popover, "failed", G_CALLBACK (queue_failed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->jobs_popover, "edit", G_CALLBACK (edit_job), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->runs_page, "edit", G_CALLBACK (edit_job), self, G_CONNECT_SWAPPED);
+  g_signal_connect (self->edit_bar, "answered", G_CALLBACK (edit_answered), self);
+}
