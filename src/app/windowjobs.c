@@ -48,6 +48,13 @@ dyno_window_queue_holds_device (DynoWindow *self)
   return running && running->queued->job->device == dyno_setup_get_job (self->setup)->device;
 }
 
+static void
+show_run (DynoWindow *self, const DynoQueuedJob *job)
+{
+  dyno_runs_page_select (DYNO_RUNS_PAGE (self->runs_page), job->job->out_dir);
+  dyno_window_show_page (self, "runs");
+}
+
 /* --- editing ---------------------------------------------------------------------------------- */
 
 static void
@@ -110,6 +117,8 @@ dyno_window_set_up_jobs (DynoWindow *self)
   g_signal_connect_object (self->jobs_popover, "failed", G_CALLBACK (queue_failed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->jobs_popover, "edit", G_CALLBACK (edit_job), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->jobs_popover, "show-run", G_CALLBACK (show_run), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->runs_page, "edit", G_CALLBACK (edit_job), self, G_CONNECT_SWAPPED);
   g_signal_connect (self->edit_bar, "answered", G_CALLBACK (edit_answered), self);

@@ -13,7 +13,7 @@ struct _DynoJobsPopover {
   gboolean active; /* the run of this window has not ended */
 };
 
-enum { FAILED, EDIT, N_SIGNALS };
+enum { FAILED, EDIT, SHOW, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoJobsPopover, dyno_jobs_popover, GTK_TYPE_POPOVER)
@@ -85,6 +85,13 @@ emit_edit (DynoJobsPopover *self, gpointer job)
   g_signal_emit (self, signals[EDIT], 0, job);
 }
 
+static void
+emit_show (DynoJobsPopover *self, gpointer job)
+{
+  gtk_popover_popdown (GTK_POPOVER (self));
+  g_signal_emit (self, signals[SHOW], 0, job);
+}
+
 /* The jobs may have been changed by another program since they were read. */
 static void
 dyno_jobs_popover_map (GtkWidget *widget)
@@ -111,6 +118,8 @@ dyno_jobs_popover_class_init (DynoJobsPopoverClass *class)
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[EDIT] = g_signal_new ("edit", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                 1, G_TYPE_POINTER);
+  signals[SHOW] = g_signal_new ("show-run", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 1, G_TYPE_POINTER);
 }
 
 /* A button that shows a page of the window, and closes the popover. */
@@ -179,6 +188,8 @@ dyno_jobs_popover_new (DynoJobList *jobs)
   g_signal_connect_object (self->queue, "failed", G_CALLBACK (emit_failed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->queue, "edit", G_CALLBACK (emit_edit), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->queue, "show-run", G_CALLBACK (emit_show), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (jobs, "changed", G_CALLBACK (update), self, G_CONNECT_SWAPPED);
   gtk_button_set_label (GTK_BUTTON (all), _ ("All Runs"));
   gtk_widget_show (all);

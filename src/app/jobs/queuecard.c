@@ -13,7 +13,7 @@ struct _DynoQueueCard {
   gboolean editable;
 };
 
-enum { FAILED, EDIT, N_SIGNALS };
+enum { FAILED, EDIT, SHOW, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoQueueCard, dyno_queue_card, GTK_TYPE_BOX)
@@ -74,6 +74,15 @@ row_edited (DynoJobRow *row, DynoQueueCard *self)
   const DynoListedJob *job = get_job (self, gtk_list_box_row_get_index (GTK_LIST_BOX_ROW (row)));
   if (job)
     g_signal_emit (self, signals[EDIT], 0, job->queued);
+}
+
+/* A job that was never begun has no run. */
+static void
+row_activated (GtkListBox *list, GtkListBoxRow *row, DynoQueueCard *self)
+{
+  const DynoListedJob *job = get_job (self, gtk_list_box_row_get_index (row));
+  if (job && job->queued->attempts > 0)
+    g_signal_emit (self, signals[SHOW], 0, job->queued);
 }
 
 /* --- its rows --------------------------------------------------------------------------------- */
@@ -190,6 +199,8 @@ dyno_queue_card_class_init (DynoQueueCardClass *class)
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[EDIT] = g_signal_new ("edit", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                 1, G_TYPE_POINTER);
+  signals[SHOW] = g_signal_new ("show-run", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 1, G_TYPE_POINTER);
 }
 
 static void
@@ -212,6 +223,7 @@ dyno_queue_card_init (DynoQueueCard *self)
   gtk_box_pack_end (GTK_BOX (head), self->start, FALSE, FALSE, 0);
   self->list = gtk_list_box_new ();
   dyno_widget_set_accessible_name (self->list, _ ("Queue"));
+  g_signal_connect (self->list, "row-activated", G_CALLBACK (row_activated), self);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), GTK_POLICY_NEVER,
                                   GTK_POLICY_AUTOMATIC);
   dyno_widget_set_accessible_name (scrolled, _ ("Queue"));

@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoQueueCard, dyno_queue_card, DYNO, QUEUE_CARD, GtkBox)
 
 /* Signals: "failed" (GError): the queue was not started; "edit" (gpointer job): the settings of
- * this job (const DynoQueuedJob) are to be edited. */
+ * this job (const DynoQueuedJob) are to be edited; "show-run" (gpointer job): its run is to be
+ * shown. */
 GtkWidget *dyno_queue_card_new (DynoJobList *jobs);
 /* Whether settings of jobs can be edited at present. */
 void dyno_queue_card_set_editable (DynoQueueCard *self, gboolean editable);

@@ -17,6 +17,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FOLLOW_S 2
+
 enum { STEPS, EPOCHS, TIME };
 
 struct _DynoRunCompare {
@@ -24,7 +26,7 @@ struct _DynoRunCompare {
   GtkWidget *axis, *table, *grid;
   DynoPlotView *view;
   DynoRunCurves *curves;
-  gulong read_handler;
+  guint timer; /* while a run in progress is shown */
   const DynoStoredRun *runs[DYNO_RUN_COMPARE_MOST];
   guint n;
 };
@@ -35,6 +37,17 @@ static guint signals[N_SIGNALS];
 G_DEFINE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, GTK_TYPE_BOX)
 
 /* --- curves ----------------------------------------------------------------------------------- */
+
+/* Whether the curve was hidden by a click on its name; its series may be another one by now. */
+static gboolean
+is_hidden (DynoRunCompare *self, guint run, guint part)
+{
+  const DynoPlot *plot = dyno_plot_view_get_plot (self->view);
+  for (guint i = 0; i < plot->n_lines; i++)
+    if (plot->lines[i].colour == run && plot->lines[i].dash == part)
+      return plot->lines[i].hidden;
+  return FALSE;
+}
 
 static void
 show_curves (DynoRunCompare *self)
@@ -58,6 +71,7 @@ show_curves (DynoRunCompare *self)
                                      .dash = part,
                                      .points = part == 1,
                                      .unnamed = part == 1,
+                                     .hidden = is_hidden (self, i, part),
                                      .mark_gaps = part == 0,
                                      .x_map = x == EPOCHS ? curve->epochs
                                               : x == TIME ? curve->seconds
@@ -87,8 +101,8 @@ span_asked (DynoPlotView *view, double x0, double x1, gpointer data)
   dyno_plot_view_set_span (view, (DynoPlotSpan){ x0, x1 });
 }
 
-/* The numbers are written in a thread.  The series of past runs do not change, and are
- * referenced. */
+/* The numbers are written in a thread.  These series do not change, since those of a run in progress
+ * are replaced by longer ones, and are referenced. */
 typedef struct {
   char *path;
   guint n;
@@ -292,6 +306,35 @@ show_settings (DynoRunCompare *self)
 }
 
 void
+dyno_run_compare_follow (DynoRunCompare *self)
+{
+  for (guint i = 0; i < self->n; i++)
+    if (self->runs[i]->state == DYNO_RUN_STATE_RUNNING)
+      dyno_run_curves_follow (self->curves, self->runs[i]);
+}
+
+static gboolean
+follow_mapped (gpointer data)
+{
+  if (gtk_widget_get_mapped (data))
+    dyno_run_compare_follow (data);
+  return G_SOURCE_CONTINUE;
+}
+
+/* Follows the runs that are shown while one of them is in progress. */
+static void
+update_timer (DynoRunCompare *self)
+{
+  gboolean runs = FALSE;
+  for (guint i = 0; i < self->n; i++)
+    runs |= self->runs[i]->state == DYNO_RUN_STATE_RUNNING;
+  if (runs && self->timer == 0)
+    self->timer = g_timeout_add_seconds (FOLLOW_S, follow_mapped, self);
+  else if (!runs)
+    g_clear_handle_id (&self->timer, g_source_remove);
+}
+
+void
 dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                        const DynoStoredRun *const *runs, guint n)
 {
@@ -308,6 +351,7 @@ dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
   for (guint i = 0; i < self->n; i++)
     self->runs[i] = runs[i];
   gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
+  update_timer (self);
   if (n == 0)
     return;
   show_curves (self);
@@ -365,6 +409,7 @@ dyno_run_compare_dispose (GObject *object)
 {
   DynoRunCompare *self = DYNO_RUN_COMPARE (object);
   self->n = 0;
+  g_clear_handle_id (&self->timer, g_source_remove);
   if (self->view)
     dyno_plot_view_set_lines (self->view, NULL, 0);
   g_clear_object (&self->view);

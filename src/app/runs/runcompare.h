@@ -17,5 +17,8 @@ GtkWidget *dyno_run_compare_new (void);
 /* runs must live until the next call.  Their curves are requested, and drawn once they are read. */
 void dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                             const DynoStoredRun *const *runs, guint n);
+/* Reads the curves of the runs in progress anew.  Called every two seconds while the widget is
+ * mapped. */
+void dyno_run_compare_follow (DynoRunCompare *self);
 
 G_END_DECLS

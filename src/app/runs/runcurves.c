@@ -21,6 +21,7 @@ typedef struct {
   char *title, *folder;
   double steps_per_epoch;
   gboolean whole;
+  goffset size; /* of the log that is known already; -1: none */
 } Request;
 
 struct _DynoRunCurves {
@@ -33,6 +34,7 @@ struct _DynoRunCurves {
 typedef struct {
   guint64 steps;
   gboolean whole;
+  goffset size; /* of the log */
   DynoRunCurve curve;
 } Entry;
 
@@ -126,25 +128,34 @@ static void
 read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
   const Request *request = data;
-  Entry *entry = g_new0 (Entry, 1);
-  DynoRunCurve *curve = &entry->curve;
   g_autofree char *path = g_build_filename (request->folder, "metrics.csv", NULL);
   GStatBuf about;
+  gboolean there = g_stat (path, &about) == 0;
+  if (request->size >= 0 && (!there || about.st_size == request->size))
+    {
+      g_task_return_pointer (task, NULL, NULL);
+      return;
+    }
+  DynoMetrics *log = there && (request->whole || about.st_size < MOST_BYTES)
+                         ? dyno_metrics_read (path, NULL)
+                         : NULL;
+  if (request->size >= 0 && !log) /* what is shown stays */
+    {
+      g_task_return_pointer (task, NULL, NULL);
+      return;
+    }
+  Entry *entry = g_new0 (Entry, 1);
+  DynoRunCurve *curve = &entry->curve;
   entry->steps = request->steps;
   entry->whole = request->whole;
+  entry->size = log ? about.st_size : 0;
   curve->loss = dyno_series_new (request->title, "");
   curve->val_loss = dyno_series_new (request->title, "");
   curve->seconds = dyno_series_new ("", "s");
   curve->epochs = dyno_series_new ("", "");
-  if (g_stat (path, &about) == 0 && (request->whole || about.st_size < MOST_BYTES))
-    {
-      DynoMetrics *log = dyno_metrics_read (path, NULL);
-      if (log)
-        take_rows (curve, log, request->steps_per_epoch);
-      dyno_metrics_unref (log);
-    }
-  else
-    about.st_size = 0;
+  if (log)
+    take_rows (curve, log, request->steps_per_epoch);
+  dyno_metrics_unref (log);
   make_spark (curve);
   if (!request->whole)
     {
@@ -153,7 +164,7 @@ read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
       g_clear_pointer (&curve->seconds, dyno_series_free);
       g_clear_pointer (&curve->epochs, dyno_series_free);
     }
-  give_back (about.st_size);
+  give_back (entry->size);
   g_task_return_pointer (task, entry, entry_free);
 }
 
@@ -169,12 +180,13 @@ curve_read (GObject *source, GAsyncResult *result, gpointer data)
   Entry *entry = g_task_propagate_pointer (G_TASK (result), NULL);
   Entry *before = g_hash_table_lookup (self->curves, &request->id);
   self->reading = FALSE;
-  /* A curve with series stays until _forget, since plots draw the series. */
+  /* A curve with series stays, since plots draw the series. */
   if (entry && before && before->whole && !entry->whole)
     entry_free (entry);
   else if (entry)
     g_hash_table_replace (self->curves, g_memdup2 (&request->id, sizeof request->id), entry);
-  g_signal_emit (self, signals[READ], 0);
+  if (entry)
+    g_signal_emit (self, signals[READ], 0);
   read_next (self);
 }
 
@@ -190,8 +202,9 @@ read_next (DynoRunCurves *self)
   g_task_run_in_thread (task, read_curve);
 }
 
+/* size: of the log that is known already, which is not read again; -1: none is. */
 static void
-ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
+ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole, goffset size)
 {
   for (guint i = 0; i < self->pending->len; i++)
     {
@@ -208,6 +221,7 @@ ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
   request->title = dyno_words_run (run);
   request->folder = g_strdup (run->folder);
   request->whole = whole;
+  request->size = size;
   if (run->epochs > 0)
     request->steps_per_epoch = (double) run->steps / (double) run->epochs;
   g_ptr_array_add (self->pending, request);
@@ -233,8 +247,16 @@ dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run, gboolean who
     return &none;
   const Entry *entry = g_hash_table_lookup (self->curves, &run->id);
   if (!entry || is_old (entry, run) || (whole && !entry->whole))
-    ask_for (self, run, whole);
+    ask_for (self, run, whole, -1);
   return entry && (!whole || entry->whole) ? &entry->curve : NULL;
+}
+
+void
+dyno_run_curves_follow (DynoRunCurves *self, const DynoStoredRun *run)
+{
+  const Entry *entry = g_hash_table_lookup (self->curves, &run->id);
+  if (run->folder && entry && entry->whole)
+    ask_for (self, run, TRUE, entry->size);
 }
 
 static gboolean

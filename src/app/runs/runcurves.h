@@ -28,6 +28,9 @@ DynoRunCurves *dyno_run_curves_new (void);
  * another curve, its series until _forget. */
 const DynoRunCurve *dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run,
                                          gboolean whole);
+/* Reads the series of a run in progress anew, if the run has them and its log has grown; "read" is
+ * emitted then, after which the former series may be freed. */
+void dyno_run_curves_follow (DynoRunCurves *self, const DynoStoredRun *run);
 /* Frees the series; no plot may draw them any more. */
 void dyno_run_curves_forget (DynoRunCurves *self);
 

@@ -30,6 +30,7 @@ struct _DynoRunsPage {
   DynoRunCurves *curves;
   DynoSetup *setup;
   DynoJobList *jobs;
+  char *wanted;     /* folder of the run that is to be selected; NULL: none */
   gboolean filling; /* the selection is being restored: its changes do not count */
 };
 
@@ -75,6 +76,22 @@ get_selected_ids (DynoRunsPage *self)
   return ids;
 }
 
+/* Selects the run that is wanted, and no other; without effect while it is not listed. */
+static void
+select_wanted (DynoRunsPage *self)
+{
+  for (guint row = 0; self->wanted && row < dyno_run_list_get_length (self->runs); row++)
+    {
+      if (g_strcmp0 (dyno_run_list_get (self->runs, row)->folder, self->wanted) != 0)
+        continue;
+      g_autoptr (GtkTreePath) path = gtk_tree_path_new_from_indices ((int) row, -1);
+      gtk_tree_selection_unselect_all (get_selection (self));
+      gtk_tree_selection_select_path (get_selection (self), path);
+      gtk_tree_view_scroll_to_cell (GTK_TREE_VIEW (self->list), path, NULL, FALSE, 0, 0);
+      g_clear_pointer (&self->wanted, g_free);
+    }
+}
+
 /* Shows the runs that match the finder's words, from new runs or, where runs is NULL, from the
  * present ones.  The selection and the scroll position are kept. */
 static void
@@ -111,6 +128,15 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   gtk_widget_set_visible (self->empty, n_runs == 0);
   dyno_run_finder_set_count (DYNO_RUN_FINDER (self->finder), n_shown, n_runs);
   update_selection (self);
+  select_wanted (self);
+}
+
+void
+dyno_runs_page_select (DynoRunsPage *self, const char *folder)
+{
+  g_free (self->wanted);
+  self->wanted = g_strdup (folder);
+  select_wanted (self);
 }
 
 static void
@@ -380,6 +406,7 @@ dyno_runs_page_finalize (GObject *object)
   g_clear_object (&self->runs);
   g_clear_object (&self->curves);
   g_clear_object (&self->jobs);
+  g_free (self->wanted);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->finalize (object);
 }
 
@@ -502,6 +529,12 @@ emit_report_failed (DynoRunsPage *self, const GError *error)
 }
 
 static void
+select_job (DynoRunsPage *self, const DynoQueuedJob *job)
+{
+  dyno_runs_page_select (self, job->job->out_dir);
+}
+
+static void
 emit_edit (DynoRunsPage *self, gpointer job)
 {
   g_signal_emit (self, signals[EDIT], 0, job);
@@ -524,6 +557,8 @@ dyno_runs_page_set_jobs (DynoRunsPage *self, DynoJobList *jobs)
   g_signal_connect_object (self->queue, "failed", G_CALLBACK (emit_failed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->queue, "edit", G_CALLBACK (emit_edit), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->queue, "show-run", G_CALLBACK (select_job), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (jobs, "changed", G_CALLBACK (jobs_changed), self, G_CONNECT_SWAPPED);
   gtk_container_add (GTK_CONTAINER (self->body), self->queue);
   gtk_box_reorder_child (GTK_BOX (self->body), self->queue, 0);

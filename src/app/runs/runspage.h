@@ -24,6 +24,8 @@ void dyno_runs_page_set_jobs (DynoRunsPage *self, DynoJobList *jobs);
 gboolean dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths);
 /* Reads the history and the queue anew, in a thread. */
 void dyno_runs_page_refresh (DynoRunsPage *self);
+/* Selects the run in this folder, once the history has it. */
+void dyno_runs_page_select (DynoRunsPage *self, const char *folder);
 /* Opens the search field of the list of runs; FALSE: the list has no runs. */
 gboolean dyno_runs_page_find (DynoRunsPage *self);
 

@@ -157,6 +157,7 @@ dyno_run_pill_init (DynoRunPill *self)
   gtk_container_add (GTK_CONTAINER (box), line);
   gtk_container_add (GTK_CONTAINER (box), self->progress);
   gtk_container_remove (GTK_CONTAINER (self->button), gtk_bin_get_child (GTK_BIN (self->button)));
+  gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
   gtk_container_add (GTK_CONTAINER (self->button), box);
   gtk_widget_set_tooltip_text (self->button, _ ("Show all jobs"));
   dyno_widget_set_accessible_name (self->button, _ ("Jobs"));

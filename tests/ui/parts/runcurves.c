@@ -5,6 +5,7 @@
 #include "metrics.h"
 #include "networkexport.h"
 #include "file.h"
+#include "plot/view.h"
 #include "runcompare.h"
 #include "runcurves.h"
 #include "searchfolder.h"
@@ -153,6 +154,83 @@ test_curves_are_read_when_they_are_asked_for (void)
   dyno_stored_run_free (run);
   dyno_stored_run_free (other);
   dyno_stored_run_free (lost);
+  g_object_unref (curves);
+}
+
+typedef struct {
+  const DynoPlot *plot;
+  DynoRunCurves *curves;
+  const DynoStoredRun *run;
+  guint n_steps;
+} Followed;
+
+/* Whether the second line has as many steps as are waited for. */
+static gboolean
+has_steps (gpointer data)
+{
+  const Followed *f = data;
+
+  return f->plot->n_lines == 4 && dyno_series_get_length (f->plot->lines[1].series) == f->n_steps;
+}
+
+static gboolean
+has_curve (gpointer data)
+{
+  const Followed *f = data;
+
+  return dyno_run_curves_get (f->curves, f->run, FALSE) != NULL;
+}
+
+/* The series of a run in progress are replaced when its log has grown, each time; what is shown
+ * stays where the log is as it was, or is gone. */
+static void
+test_curves_of_a_run_in_progress_are_followed (void)
+{
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  DynoStoredRun *run = new_run (1, "followed", 30), *other = new_run (2, "beside", 10);
+  GtkWidget *widget = g_object_ref_sink (dyno_run_compare_new ());
+  DynoRunCompare *compare = DYNO_RUN_COMPARE (widget);
+  const DynoPlot *plot =
+      dyno_plot_view_get_plot (DYNO_PLOT_VIEW (parts_find (widget, DYNO_TYPE_PLOT_VIEW)));
+  const DynoStoredRun *both[] = { other, run };
+  g_autofree char *path = g_build_filename (run->folder, "metrics.csv", NULL);
+  Followed followed = { plot, curves, NULL, 30 };
+
+  run->state = DYNO_RUN_STATE_RUNNING;
+  write_log (run->folder, 30);
+  write_log (other->folder, 10);
+  dyno_run_compare_show (compare, curves, both, 2);
+  dyno_run_compare_follow (compare); /* the curves are being read */
+  parts_wait (has_steps, &followed);
+  ((DynoPlotLine *) (gpointer) plot->lines)[1].hidden = TRUE; /* as by a click on its name */
+  for (guint i = 0; i < 2; i++)
+    {
+      /* What was requested before has been answered, since requests are answered one at a time. */
+      DynoStoredRun *third = new_run (3 + i, "third", 10);
+      followed.run = third;
+      parts_wait (has_curve, &followed);
+      followed.n_steps = 40 + 10 * i;
+      write_log (run->folder, followed.n_steps);
+      dyno_run_compare_follow (compare);
+      parts_wait (has_steps, &followed);
+      g_assert_cmpuint (dyno_series_get_length (plot->lines[0].series), ==, 10);
+      g_assert_true (plot->lines[1].hidden && !plot->lines[0].hidden && !plot->lines[3].hidden);
+      dyno_stored_run_free (third);
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoStoredRun *third = new_run (5 + i, "third", 10);
+      followed.run = third;
+      dyno_run_compare_follow (compare);
+      parts_wait (has_curve, &followed);
+      g_assert_true (has_steps (&followed));
+      g_unlink (path);
+      dyno_stored_run_free (third);
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+  dyno_stored_run_free (run);
+  dyno_stored_run_free (other);
   g_object_unref (curves);
 }
 
@@ -480,6 +558,8 @@ parts_add_run_curves (void)
 {
   g_test_add_func ("/ui/parts/curves-are-read-when-they-are-asked-for",
                    test_curves_are_read_when_they_are_asked_for);
+  g_test_add_func ("/ui/parts/curves-of-a-run-in-progress-are-followed",
+                   test_curves_of_a_run_in_progress_are_followed);
   g_test_add_func ("/ui/parts/a-run-names-six-settings", test_a_run_names_six_settings);
   g_test_add_func ("/ui/parts/words-find-runs", test_words_find_runs);
   g_test_add_func ("/ui/parts/searches-say-how-they-ended", test_searches_say_how_they_ended);

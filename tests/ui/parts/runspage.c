@@ -889,6 +889,53 @@ test_runs_of_the_queue_are_listed (void)
   assert_titles (&r, "second\nfirst");
 }
 
+static gboolean
+has_two_rows (gpointer list)
+{
+  return gtk_list_box_get_row_at_index (list, 1) != NULL;
+}
+
+/* The run of a job is selected, and no other; also one that is entered into the history only after
+ * it was asked for.  A job that was never begun has no run. */
+static void
+test_the_run_of_a_job_is_selected (void)
+{
+  g_auto (Runs) r = { 0 };
+  gint64 ids[2];
+
+  runs_init (&r);
+  put_run (&r, "first", DYNO_RUN_STATE_FINISHED, "queued 0", FALSE);
+  put_run (&r, "second", DYNO_RUN_STATE_FINISHED, "other", FALSE);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      job->data = g_strdup ("builtin:waves");
+      job->out_dir = g_strdup_printf ("%s/queued %u", g_get_home_dir (), i);
+      ids[i] = dyno_store_add_job (r.store, job, NULL);
+    }
+  g_assert_true (dyno_store_begin_job (r.store, ids[0], "1 1 boot 1 here", NULL));
+  g_assert_true (dyno_store_end_job (r.store, ids[0], DYNO_QUEUED_STOPPED, 75, NULL));
+  runs_show (&r, 2);
+  GtkListBox *list = GTK_LIST_BOX (parts_find (r.page, GTK_TYPE_LIST_BOX));
+  parts_wait (has_two_rows, list);
+  select_rows (&r, (const int[]){ 0, -1 });
+  for (int i = 1; i >= 0; i--)
+    {
+      g_signal_emit_by_name (list, "row-activated", gtk_list_box_get_row_at_index (list, i));
+      g_autofree char *titles = get_selected_titles (&r);
+      g_assert_cmpstr (titles, ==, i == 1 ? "second " : "first ");
+    }
+  g_autofree char *later = g_build_filename (g_get_home_dir (), "later", NULL);
+  dyno_runs_page_select (DYNO_RUNS_PAGE (r.page), later);
+  g_autofree char *before = get_selected_titles (&r);
+  g_assert_cmpstr (before, ==, "first ");
+  put_run (&r, "third", DYNO_RUN_STATE_FINISHED, "later", FALSE);
+  dyno_runs_page_refresh (DYNO_RUNS_PAGE (r.page));
+  runs_wait (&r, 3);
+  g_autofree char *after = get_selected_titles (&r);
+  g_assert_cmpstr (after, ==, "third ");
+}
+
 /* Name and tags are asked for with those of the selected run, and are given to the runs that were
  * selected then. */
 static void
@@ -1022,6 +1069,7 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/the-last-deleted-runs-come-back",
                    test_the_last_deleted_runs_come_back);
   g_test_add_func ("/ui/parts/found-runs-stay-selected", test_found_runs_stay_selected);
+  g_test_add_func ("/ui/parts/the-run-of-a-job-is-selected", test_the_run_of_a_job_is_selected);
   g_test_add_func ("/ui/parts/runs-of-the-queue-are-listed", test_runs_of_the_queue_are_listed);
   g_test_add_func ("/ui/parts/answers-are-for-the-runs-that-were-asked",
                    test_answers_are_for_the_runs_that_were_asked);
