@@ -408,6 +408,8 @@ dyno_window_dispose (GObject *object)
   DynoWindow *self = DYNO_WINDOW (object);
   if (self->setup)
     dyno_setup_shutdown (self->setup);
+  if (self->jobs)
+    g_signal_handlers_disconnect_by_data (self->jobs, self);
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_handle_id (&self->fit, g_source_remove);
   g_clear_handle_id (&self->held, g_source_remove);

@@ -101,10 +101,18 @@ dyno_jobs_popover_map (GtkWidget *widget)
 }
 
 static void
-dyno_jobs_popover_finalize (GObject *object)
+dyno_jobs_popover_dispose (GObject *object)
 {
   DynoJobsPopover *self = DYNO_JOBS_POPOVER (object);
-  g_clear_object (&self->jobs);
+  if (self->jobs)
+    g_signal_handlers_disconnect_by_data (self->jobs, self);
+  G_OBJECT_CLASS (dyno_jobs_popover_parent_class)->dispose (object);
+}
+
+static void
+dyno_jobs_popover_finalize (GObject *object)
+{
+  g_clear_object (&DYNO_JOBS_POPOVER (object)->jobs);
   G_OBJECT_CLASS (dyno_jobs_popover_parent_class)->finalize (object);
 }
 
@@ -112,6 +120,7 @@ static void
 dyno_jobs_popover_class_init (DynoJobsPopoverClass *class)
 {
   GType type = DYNO_TYPE_JOBS_POPOVER;
+  G_OBJECT_CLASS (class)->dispose = dyno_jobs_popover_dispose;
   G_OBJECT_CLASS (class)->finalize = dyno_jobs_popover_finalize;
   GTK_WIDGET_CLASS (class)->map = dyno_jobs_popover_map;
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,

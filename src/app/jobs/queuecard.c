@@ -183,10 +183,18 @@ start_clicked (DynoQueueCard *self)
 /* --- the widgets ------------------------------------------------------------------------------ */
 
 static void
-dyno_queue_card_finalize (GObject *object)
+dyno_queue_card_dispose (GObject *object)
 {
   DynoQueueCard *self = DYNO_QUEUE_CARD (object);
-  g_clear_object (&self->jobs);
+  if (self->jobs)
+    g_signal_handlers_disconnect_by_data (self->jobs, self);
+  G_OBJECT_CLASS (dyno_queue_card_parent_class)->dispose (object);
+}
+
+static void
+dyno_queue_card_finalize (GObject *object)
+{
+  g_clear_object (&DYNO_QUEUE_CARD (object)->jobs);
   G_OBJECT_CLASS (dyno_queue_card_parent_class)->finalize (object);
 }
 
@@ -194,6 +202,7 @@ static void
 dyno_queue_card_class_init (DynoQueueCardClass *class)
 {
   GType type = DYNO_TYPE_QUEUE_CARD;
+  G_OBJECT_CLASS (class)->dispose = dyno_queue_card_dispose;
   G_OBJECT_CLASS (class)->finalize = dyno_queue_card_finalize;
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses of the history by the page of runs. */
+/* Uses of the history by the page of runs.  Uses of one object are made one after another, so that
+ * the answer of an earlier one never replaces that of a later one. */
 #include "runhistory.h"
 #include "heldtask.h"
 
@@ -17,7 +18,35 @@ typedef struct {
   GArray *ids; /* gint64 */
   char *text;
   GPtrArray *deleted; /* DynoDeletedRun: deleted now, or to be restored */
+  GAsyncReadyCallback used;
 } Request;
+
+/* Belongs to the object that uses the history. */
+typedef struct {
+  GQueue tasks; /* GTask: those that wait for the present one */
+  gboolean working;
+} Line;
+
+static void
+line_free (gpointer data)
+{
+  Line *self = data;
+  g_queue_clear_full (&self->tasks, g_object_unref);
+  g_free (self);
+}
+
+static Line *
+get_line (GObject *source)
+{
+  static const char key[] = "dyno-run-history";
+  Line *line = g_object_get_data (source, key);
+  if (line)
+    return line;
+  line = g_new0 (Line, 1);
+  g_queue_init (&line->tasks);
+  g_object_set_data_full (source, key, line, line_free);
+  return line;
+}
 
 static void
 request_free (gpointer data)
@@ -83,18 +112,43 @@ use_history (GTask *task, gpointer source, gpointer data, GCancellable *cancella
     g_task_return_error (task, error);
 }
 
+static void
+begin_next (Line *line)
+{
+  g_autoptr (GTask) task = line->working ? NULL : g_queue_pop_head (&line->tasks);
+  if (!task)
+    return;
+  line->working = TRUE;
+  dyno_task_run_held (task, use_history);
+}
+
+static void
+use_answered (GObject *source, GAsyncResult *result, gpointer data)
+{
+  const Request *request = g_task_get_task_data (G_TASK (result));
+  Line *line = get_line (source);
+  line->working = FALSE;
+  request->used (source, result, NULL);
+  begin_next (line);
+}
+
 void
 dyno_run_history_use (GObject *source, DynoRunHistoryUse use, GArray *ids, const char *text,
                       GPtrArray *deleted, GAsyncReadyCallback used)
 {
+  Line *line = get_line (source);
+  if (use == DYNO_RUN_HISTORY_LIST && !g_queue_is_empty (&line->tasks))
+    return; /* the use that waits lists the runs anyway */
   Request *request = g_new0 (Request, 1);
   request->use = use;
   request->ids = ids;
   request->text = g_strdup (text);
   request->deleted = deleted ? deleted : g_ptr_array_new_with_free_func (deleted_free);
-  g_autoptr (GTask) task = g_task_new (source, NULL, used, NULL);
+  request->used = used;
+  GTask *task = g_task_new (source, NULL, use_answered, NULL);
   g_task_set_task_data (task, request, request_free);
-  dyno_task_run_held (task, use_history);
+  g_queue_push_tail (&line->tasks, task);
+  begin_next (line);
 }
 
 GPtrArray *

@@ -22,7 +22,8 @@ typedef struct {
 } DynoDeletedRun;
 
 /* Takes ids (gint64) and deleted (DynoDeletedRun); both may be NULL.  used is called in the
- * caller's thread. */
+ * caller's thread, after those of all earlier uses by the same source.  A LIST is left out where
+ * another use waits, which lists the runs too.  Main thread only. */
 void dyno_run_history_use (GObject *source, DynoRunHistoryUse use, GArray *ids, const char *text,
                            GPtrArray *deleted, GAsyncReadyCallback used);
 /* All runs, newest first; NULL: the error.  *deleted: the runs that a deletion removed, also if it

@@ -396,6 +396,8 @@ dyno_runs_page_dispose (GObject *object)
   DynoRunsPage *self = DYNO_RUNS_PAGE (object);
   self->setup = NULL;
   self->filling = TRUE;
+  if (self->jobs)
+    g_signal_handlers_disconnect_by_data (self->jobs, self);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->dispose (object);
 }
 

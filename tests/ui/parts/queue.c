@@ -130,6 +130,7 @@ test_the_queue_is_read_again_after_an_error (void)
   g_assert_cmpuint (signals.n_failed, ==, 2);
   gtk_widget_destroy (card);
   g_object_unref (card);
+  g_signal_handlers_disconnect_by_data (self, &signals);
 }
 
 void

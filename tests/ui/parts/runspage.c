@@ -6,6 +6,7 @@
 #include "networkexport.h"
 #include "process.h"
 #include "queuecard.h"
+#include "runhistory.h"
 #include "runexport.h"
 #include "runlist.h"
 #include "runspage.h"
@@ -110,6 +111,7 @@ static void
 queue_clear (Queue *q)
 {
   gtk_widget_destroy (q->window);
+  g_signal_handlers_disconnect_by_data (q->jobs, q); /* a reading may outlive the test */
   g_object_unref (q->jobs);
   dyno_store_free (q->store);
   g_string_free (q->failures, TRUE);
@@ -936,6 +938,48 @@ test_the_run_of_a_job_is_selected (void)
   g_assert_cmpstr (after, ==, "third ");
 }
 
+static void
+note_name (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GPtrArray) deleted = NULL, runs = dyno_run_history_finish (result, &deleted, NULL);
+
+  g_string_append_printf (g_object_get_data (source, "names"), "%s ",
+                          ((const DynoStoredRun *) runs->pdata[0])->name);
+}
+
+static gboolean
+has_nine_names (gpointer names)
+{
+  return ((GString *) names)->len == 9 * strlen ("name N ");
+}
+
+/* Uses of the history are made and answered in their order; a list that is wanted while others wait
+ * is theirs. */
+static void
+test_uses_of_the_history_keep_their_order (void)
+{
+  g_auto (Runs) r = { 0 };
+  g_autoptr (GObject) source = g_object_new (G_TYPE_OBJECT, NULL);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  runs_init (&r);
+  r.window = parts_show (r.page, 900, 700);
+  gint64 id = put_run (&r, "name 0", DYNO_RUN_STATE_FINISHED, NULL, FALSE);
+  g_object_set_data (source, "names", names);
+  dyno_run_history_use (source, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL, note_name);
+  for (guint i = 1; i < 9; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("name %u", i);
+      GArray *ids = g_array_new (FALSE, FALSE, sizeof (gint64));
+      g_array_append_val (ids, id);
+      dyno_run_history_use (source, DYNO_RUN_HISTORY_RENAME, ids, name, NULL, note_name);
+      dyno_run_history_use (source, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL, note_name);
+    }
+  parts_wait (has_nine_names, names);
+  g_assert_cmpstr (names->str, ==,
+                   "name 0 name 1 name 2 name 3 name 4 name 5 name 6 name 7 name 8 ");
+}
+
 /* Name and tags are asked for with those of the selected run, and are given to the runs that were
  * selected then. */
 static void
@@ -1069,6 +1113,8 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/the-last-deleted-runs-come-back",
                    test_the_last_deleted_runs_come_back);
   g_test_add_func ("/ui/parts/found-runs-stay-selected", test_found_runs_stay_selected);
+  g_test_add_func ("/ui/parts/uses-of-the-history-keep-their-order",
+                   test_uses_of_the_history_keep_their_order);
   g_test_add_func ("/ui/parts/the-run-of-a-job-is-selected", test_the_run_of_a_job_is_selected);
   g_test_add_func ("/ui/parts/runs-of-the-queue-are-listed", test_runs_of_the_queue_are_listed);
   g_test_add_func ("/ui/parts/answers-are-for-the-runs-that-were-asked",
