@@ -279,6 +279,57 @@ differ (DynoRunCompare *self, const char *key, char *(*make) (const DynoStoredRu
   return FALSE;
 }
 
+static char *
+make_time (const DynoStoredRun *run, const char *key)
+{
+  return dyno_format_span (isfinite (run->seconds) ? run->seconds : -1);
+}
+
+static char *
+make_epochs (const DynoStoredRun *run, const char *key)
+{
+  return g_strdup_printf (_ ("%u of %u"), (guint) run->epochs, (guint) run->settings.epochs);
+}
+
+static char *
+make_device (const DynoStoredRun *run, const char *key)
+{
+  return g_strdup (run->device);
+}
+
+static char *
+make_start_weights (const DynoStoredRun *run, const char *key)
+{
+  return g_filename_display_basename (run->weights_in);
+}
+
+/* Shows the results of the only run, and the settings that have not their default values. */
+static void
+show_one (DynoRunCompare *self)
+{
+  const DynoStoredRun *run = self->runs[0];
+  g_autoptr (DynoJob) usual = dyno_job_new ();
+  guint n;
+  g_autofree const DynoSettingInfo **infos =
+      dyno_store_compare_settings (&usual->settings, &run->settings, &n);
+  int row = 0;
+  add_row (self, &row, "", NULL, make_title);
+  add_row (self, &row, _ ("Best"), NULL, make_best);
+  add_row (self, &row, _ ("Samples/s"), NULL, make_rate);
+  add_row (self, &row, _ ("Time"), NULL, make_time);
+  add_row (self, &row, _ ("Epochs"), NULL, make_epochs);
+  add_row (self, &row, _ ("Model"), NULL, make_model);
+  add_row (self, &row, _ ("Data"), NULL, make_data);
+  if (run->weights_in)
+    add_row (self, &row, _ ("Start weights"), NULL, make_start_weights);
+  if (run->device)
+    add_row (self, &row, _ ("Device"), NULL, make_device);
+  for (guint i = 0; i < n; i++)
+    if (!g_str_equal (infos[i]->key, "epochs"))
+      add_row (self, &row, _ (infos[i]->title), infos[i]->key, make_setting);
+  gtk_widget_show_all (self->grid);
+}
+
 static void
 show_settings (DynoRunCompare *self)
 {
@@ -286,9 +337,11 @@ show_settings (DynoRunCompare *self)
   const DynoSettingInfo *settings = dyno_setting_list (&n_settings);
   int row = 0, before;
   dyno_widget_clear (self->grid);
-  gtk_widget_set_visible (self->table, self->n > 1);
-  if (self->n < 2)
-    return;
+  if (self->n == 1)
+    {
+      show_one (self);
+      return;
+    }
   add_row (self, &row, "", NULL, make_title);
   add_row (self, &row, _ ("Best"), NULL, make_best);
   add_row (self, &row, _ ("Samples/s"), NULL, make_rate);

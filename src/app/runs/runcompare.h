@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of one or several past runs in common plots, and the settings in which the runs
- * differ. */
+/* The curves of one or several runs in common plots, and the settings in which the runs differ; of
+ * one run its results and all settings that have not their default values. */
 #pragma once
 #include "runcurves.h"
 #include <gtk/gtk.h>

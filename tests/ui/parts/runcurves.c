@@ -341,6 +341,45 @@ test_eight_runs_are_compared (void)
     dyno_stored_run_free (runs[i]);
 }
 
+/* One run is shown with its results and the settings that it changed, each run with its own. */
+static void
+test_one_run_is_shown_with_its_settings (void)
+{
+  GtkWidget *compare = g_object_ref_sink (dyno_run_compare_new ());
+  GtkWidget *grid = parts_find (compare, GTK_TYPE_GRID);
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  DynoStoredRun *runs[] = { new_run (1, "one", 30), new_run (2, "two", 50) };
+  const DynoStoredRun *second[] = { runs[1] };
+
+  runs[0]->settings.batch_size = 48;
+  runs[0]->settings.epochs = 7;
+  runs[0]->device = g_strdup ("A card");
+  runs[0]->seconds = 75;
+  runs[0]->samples_per_s = 1234;
+  runs[1]->weights_in = g_strdup ("/weights/start.safetensors");
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves,
+                             (const DynoStoredRun *const *) runs, 1);
+      parts_assert_says (grid, "Batch size");
+      parts_assert_says (grid, "48");
+      parts_assert_says (grid, "3 of 7");
+      parts_assert_says (grid, "A card");
+      parts_assert_says (grid, "1:15");
+      parts_assert_says_not (grid, "Start weights");
+      dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves, second, 1);
+      parts_assert_says (grid, "start.safetensors");
+      parts_assert_says (grid, "5 of 10");
+      parts_assert_says_not (grid, "Batch size");
+      parts_assert_says_not (grid, "A card");
+    }
+  gtk_widget_destroy (compare);
+  g_object_unref (compare);
+  g_object_unref (curves);
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
+    dyno_stored_run_free (runs[i]);
+}
+
 /* --- searches --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -558,6 +597,8 @@ parts_add_run_curves (void)
 {
   g_test_add_func ("/ui/parts/curves-are-read-when-they-are-asked-for",
                    test_curves_are_read_when_they_are_asked_for);
+  g_test_add_func ("/ui/parts/one-run-is-shown-with-its-settings",
+                   test_one_run_is_shown_with_its_settings);
   g_test_add_func ("/ui/parts/curves-of-a-run-in-progress-are-followed",
                    test_curves_of_a_run_in_progress_are_followed);
   g_test_add_func ("/ui/parts/a-run-names-six-settings", test_a_run_names_six_settings);
