@@ -303,30 +303,43 @@ make_start_weights (const DynoStoredRun *run, const char *key)
   return g_filename_display_basename (run->weights_in);
 }
 
+/* Adds a title and a text of the only run, of which two are beside each other. */
+static void
+add_pair (DynoRunCompare *self, int *n, const char *title, const char *key,
+          char *(*make) (const DynoStoredRun *run, const char *key))
+{
+  g_autofree char *text = make (self->runs[0], key);
+  int row = 1 + *n / 2, column = *n % 2 * 2; /* row 0 has titles of runs */
+  add_text (self, row, column, title);
+  add_text (self, row, column + 1, text);
+  dyno_widget_add_class (gtk_grid_get_child_at (GTK_GRID (self->grid), column, row), "caption",
+                         TRUE);
+  (*n)++;
+}
+
 /* Shows the results of the only run, and the settings that have not their default values. */
 static void
 show_one (DynoRunCompare *self)
 {
   const DynoStoredRun *run = self->runs[0];
   g_autoptr (DynoJob) usual = dyno_job_new ();
-  guint n;
+  guint n_settings;
   g_autofree const DynoSettingInfo **infos =
-      dyno_store_compare_settings (&usual->settings, &run->settings, &n);
-  int row = 0;
-  add_row (self, &row, "", NULL, make_title);
-  add_row (self, &row, _ ("Best"), NULL, make_best);
-  add_row (self, &row, _ ("Samples/s"), NULL, make_rate);
-  add_row (self, &row, _ ("Time"), NULL, make_time);
-  add_row (self, &row, _ ("Epochs"), NULL, make_epochs);
-  add_row (self, &row, _ ("Model"), NULL, make_model);
-  add_row (self, &row, _ ("Data"), NULL, make_data);
-  if (run->weights_in)
-    add_row (self, &row, _ ("Start weights"), NULL, make_start_weights);
+      dyno_store_compare_settings (&usual->settings, &run->settings, &n_settings);
+  int n = 0;
+  add_pair (self, &n, _ ("Best"), NULL, make_best);
+  add_pair (self, &n, _ ("Samples/s"), NULL, make_rate);
+  add_pair (self, &n, _ ("Epochs"), NULL, make_epochs);
+  add_pair (self, &n, _ ("Time"), NULL, make_time);
+  add_pair (self, &n, _ ("Model"), NULL, make_model);
+  add_pair (self, &n, _ ("Data"), NULL, make_data);
   if (run->device)
-    add_row (self, &row, _ ("Device"), NULL, make_device);
-  for (guint i = 0; i < n; i++)
+    add_pair (self, &n, _ ("Device"), NULL, make_device);
+  if (run->weights_in)
+    add_pair (self, &n, _ ("Start weights"), NULL, make_start_weights);
+  for (guint i = 0; i < n_settings; i++)
     if (!g_str_equal (infos[i]->key, "epochs"))
-      add_row (self, &row, _ (infos[i]->title), infos[i]->key, make_setting);
+      add_pair (self, &n, _ (infos[i]->title), infos[i]->key, make_setting);
   gtk_widget_show_all (self->grid);
 }
 
