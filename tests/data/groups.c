@@ -300,6 +300,39 @@ test_the_seed_decides (void)
   samples_clear (&samples);
 }
 
+/* Equal groups that do not divide evenly: the first folds get the rest, and of two halves the
+ * training part, for any seed. */
+static void
+test_ties_go_to_the_first_part (void)
+{
+  for (guint64 seed = 0; seed < 8; seed++)
+    for (guint32 n_groups = 5; n_groups < 12; n_groups++)
+      {
+        DynoDivision halves = { .seed = seed, .val_fraction = 0.5 };
+        g_autoptr (DynoGroups) groups = NULL;
+        g_autofree guint8 *parts = NULL;
+        Samples samples;
+
+        samples_init (&samples, 1);
+        for (guint32 g = 0; g < n_groups; g++)
+          for (guint i = 0; i < 4; i++)
+            add_sample (&samples, g, 0);
+        groups = make_groups (&samples);
+        for (guint f = 0; f < 4; f++)
+          {
+            DynoDivision division = { .seed = seed, .n_folds = 4, .fold = f };
+            g_autofree guint8 *folds = dyno_groups_divide (groups, &division);
+
+            g_assert_cmpuint (count (&samples, groups, folds, DYNO_GROUP_VALIDATES, -1), ==,
+                              4 * (n_groups / 4 + (f < n_groups % 4)));
+          }
+        parts = dyno_groups_divide (groups, &halves);
+        g_assert_cmpuint (count (&samples, groups, parts, DYNO_GROUP_TRAINS, -1), ==,
+                          4 * ((n_groups + 1) / 2));
+        samples_clear (&samples);
+      }
+}
+
 /* A rare label of samples with several labels is spread too: here each of four groups of many has
  * it, and each of four folds gets one of them. */
 static void
@@ -737,6 +770,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/groups/large-groups-are-spread", test_large_groups_are_spread);
   g_test_add_func ("/data/groups/the-seed-decides", test_the_seed_decides);
   g_test_add_func ("/data/groups/rare-labels-are-spread", test_rare_labels_are_spread);
+  g_test_add_func ("/data/groups/ties-go-to-the-first-part", test_ties_go_to_the_first_part);
   g_test_add_func ("/data/groups/columns-of-lists", test_columns_of_lists);
   g_test_add_func ("/data/groups/other-lists", test_other_lists);
   g_test_add_func ("/data/groups/refusals", test_refusals);

@@ -162,15 +162,35 @@ test_bmp_of_few_colours (void)
 }
 
 static void
+set32 (GByteArray *file, guint at, guint32 value)
+{
+  for (guint i = 0; i < 4; i++)
+    file->data[at + i] = (guint8) (value >> (8 * i));
+}
+
+/* The mask of alpha belongs to headers from version 3 on, of 56 bytes; shorter headers have it only
+ * where the compression says so. */
+static void
 test_bmp_alpha_is_composed_on_white (void)
 {
-  g_autoptr (GByteArray) file = make_bmp (V4_ALPHA);
-  guint8 out[2][3][3];
+  static const struct {
+    guint32 header, compression;
+    gboolean has_alpha;
+  } cases[] = { { 108, 3, TRUE }, { 56, 3, TRUE }, { 52, 3, FALSE },
+                { 40, 3, FALSE }, { 40, 6, TRUE }, { 52, 6, TRUE } };
 
-  file->data[file->len - 12 + 3] = 0; /* the first pixel of the top row is transparent */
-  decode (file, out);
-  assert_near (out[0][0], (guint8[]){ 255, 255, 255 }, 0);
-  assert_near (out[0][1], picture[0][1], 0);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GByteArray) file = make_bmp (V4_ALPHA);
+      guint8 out[2][3][3];
+
+      set32 (file, 14, cases[i].header);
+      set32 (file, 30, cases[i].compression);
+      file->data[file->len - 12 + 3] = 0; /* the first pixel of the top row is transparent */
+      decode (file, out);
+      assert_near (out[0][0], cases[i].has_alpha ? (guint8[]){ 255, 255, 255 } : picture[0][0], 0);
+      assert_near (out[0][1], picture[0][1], 0);
+    }
 }
 
 static void
@@ -184,13 +204,6 @@ refuse (GByteArray *file, int code, const char *words)
   g_assert_false (dyno_image_decode (scratch, file->len, 3, 2, out, &error));
   g_assert_error (error, DYNO_DATA_ERROR, code);
   test_has_words (error, words);
-}
-
-static void
-set32 (GByteArray *file, guint at, guint32 value)
-{
-  for (guint i = 0; i < 4; i++)
-    file->data[at + i] = (guint8) (value >> (8 * i));
 }
 
 static void

@@ -95,6 +95,29 @@ test_own_parts (void)
   test_folder_remove (folder);
 }
 
+/* Parts of a list, in any order: the last sample need not be the one that is not trained with. */
+static void
+test_parts_of_a_list (void)
+{
+  static const char table[] = "file,label,split\ns1.npy,a,train\ns2.npy,b,val\ns3.npy,b,train\n";
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  for (guint i = 1; i <= 3; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("s%u.npy", i);
+      put_sequence (folder, name, 3 + i, 0);
+    }
+  g_free (test_write (folder, "labels.csv", table, sizeof table - 1));
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+  dyno_dataset_split (dataset, 0.1, 1, &train, &validation);
+  g_assert_cmpuint (train->len, ==, 2);
+  g_assert_cmpuint (validation->len, ==, 1);
+  g_assert_cmpuint (g_array_index (validation, guint32, 0), ==, 1);
+  test_folder_remove (folder);
+}
+
 static void
 test_records_beside_them (void)
 {
@@ -300,6 +323,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/data/sequences/class-folders-pad-and-length", test_class_folders);
   g_test_add_func ("/data/sequences/own-parts-are-kept", test_own_parts);
+  g_test_add_func ("/data/sequences/parts-of-a-list", test_parts_of_a_list);
   g_test_add_func ("/data/sequences/records-beside-them", test_records_beside_them);
   g_test_add_func ("/data/sequences/list-beside-them", test_list_beside_them);
   g_test_add_func ("/data/sequences/list-of-masks", test_list_of_masks);

@@ -124,6 +124,44 @@ test_leak_over_own_parts (void)
   test_folder_remove (folder);
 }
 
+/* The parts of a pair decide, whichever of its samples comes first. */
+static void
+test_leak_in_any_order (void)
+{
+  static const struct {
+    const char *parts[2], *found, *absent;
+  } cases[] = {
+    { { "train", "test" }, "test measures", "validation measures" },
+    { { "test", "train" }, "test measures", "validation measures" },
+    { { "val", "test" }, "test measures", "validation measures" },
+    { { "test", "val" }, "test measures", "validation measures" },
+    { { "train", "val" }, "validation measures", "test measures" },
+    { { "val", "train" }, "validation measures", "test measures" },
+    { { "test", "test" }, "same as another", "measures" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new (), *list = NULL, *path = NULL;
+      g_autoptr (DynoSurvey) found = NULL;
+      const char *leak;
+
+      put (folder, "1.jpg", test_jpeg (40, 30, 1, 2, 3, FALSE));
+      put (folder, "2.jpg", test_jpeg (40, 30, 1, 2, 3, FALSE));
+      put (folder, "3.jpg", test_jpeg (40, 30, 100, 2, 3, FALSE));
+      put (folder, "4.jpg", test_jpeg (40, 30, 200, 2, 3, FALSE));
+      list = g_strdup_printf ("path,label,split\n1.jpg,x,%s\n2.jpg,x,%s\n3.jpg,y,train\n"
+                              "4.jpg,y,val\n",
+                              cases[i].parts[0], cases[i].parts[1]);
+      path = test_write (folder, "list.csv", list, strlen (list));
+      found = survey (path, 0);
+      leak = find (found, cases[i].found);
+      g_assert_true (leak && g_str_has_prefix (leak, "1 ") && strstr (leak, "1.jpg, 2.jpg"));
+      g_assert_null (find (found, cases[i].absent));
+      test_folder_remove (folder);
+    }
+}
+
 /* Inserts orientation 6 in an APP1 segment after the start of a JPEG. */
 static GByteArray *
 make_turned (GByteArray *jpeg)
@@ -258,6 +296,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/survey/good-data-has-no-word", test_good_data_has_no_word);
   g_test_add_func ("/data/survey/same-samples", test_same_samples);
   g_test_add_func ("/data/survey/leak-over-own-parts", test_leak_over_own_parts);
+  g_test_add_func ("/data/survey/leak-in-any-order", test_leak_in_any_order);
   g_test_add_func ("/data/survey/kinds-of-images", test_kinds_of_images);
   g_test_add_func ("/data/survey/tiny-classes", test_tiny_classes);
   g_test_add_func ("/data/survey/arrays", test_arrays);
