@@ -215,6 +215,46 @@ test_files_of_the_choice (void)
   g_rmdir (folder);
 }
 
+/* The files of a proof stay until another search ends; those that are not proven until there is a
+ * further measurement. */
+static void
+test_files_that_are_kept (void)
+{
+  static const struct {
+    gboolean stopped, proven, measured, is_kept;
+  } cases[] = {
+    { FALSE, FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE, FALSE }, { FALSE, TRUE, TRUE, FALSE },
+    { TRUE, FALSE, FALSE, TRUE },   { TRUE, FALSE, TRUE, FALSE },  { TRUE, TRUE, FALSE, TRUE },
+    { TRUE, TRUE, TRUE, TRUE },
+  };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-XXXXXX", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint exists = 0; exists < 2; exists++)
+      {
+        static const char *const names[] = { "best.ini", "best.json", "report.html" };
+        g_auto (World) w = { 0 };
+        g_autofree char *path = g_build_filename (folder, "best.ini", NULL), *ini = NULL;
+
+        world_init (&w);
+        w.result->stopped = cases[i].stopped;
+        w.result->known_proven = cases[i].proven;
+        w.result->n_known = w.result->runs->len - cases[i].measured;
+        if (exists)
+          g_assert_true (g_file_set_contents (path, "before", -1, NULL));
+        g_assert_true (dyno_best_files_write_accuracy (folder, w.job, "card", w.result, NULL));
+        ini = read_file (folder, "best.ini");
+        g_assert_true (g_str_equal (ini, "before") == (exists && cases[i].is_kept));
+        for (guint k = 0; k < G_N_ELEMENTS (names); k++)
+          {
+            g_autofree char *file = g_build_filename (folder, names[k], NULL);
+
+            g_assert_true (g_unlink (file) == 0 || (exists && cases[i].is_kept));
+          }
+      }
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -223,6 +263,7 @@ main (int argc, char **argv)
   g_test_add_func ("/export/accuracyhtml/claims-no-more-than-the-verdict",
                    test_claims_no_more_than_the_verdict);
   g_test_add_func ("/export/accuracyhtml/files-of-the-choice", test_files_of_the_choice);
+  g_test_add_func ("/export/accuracyhtml/files-that-are-kept", test_files_that_are_kept);
   g_test_add_func ("/export/accuracyhtml/a-seed-without-a-value", test_a_seed_without_a_value);
   return g_test_run ();
 }

@@ -34,6 +34,8 @@ typedef struct {
   /* The runner's most runs at once, of which so many train as fast as alone, and so many have
    * memory; 0: 1 and 1, and all. */
   guint most_at_once, parallel, memory_for;
+  DynoTrialOutcome lacks; /* the outcome of a run without memory; 0: out of memory */
+  guint never_fits;       /* this trial has no memory even alone; 0: none */
   guint n_begun;
   GPtrArray *ended; /* DynoAccuracyRun, copied */
   GCancellable *cancellable;
@@ -105,8 +107,11 @@ train_one (World *w, DynoAccuracyRun *run, gboolean has_memory, GCancellable *ca
   run->outcome = w->diverges_from > 0 && get_rate (&run->settings) >= w->diverges_from
                      ? DYNO_TRIAL_DIVERGED
                  : w->works_each > 0 && run->trial % w->works_each > 0 ? DYNO_TRIAL_FAILED
-                 : !has_memory                                         ? DYNO_TRIAL_OUT_OF_MEMORY
-                                                                       : DYNO_TRIAL_OK;
+                 : has_memory                                          ? DYNO_TRIAL_OK
+                 : w->lacks                                            ? w->lacks
+                                                                       : DYNO_TRIAL_OUT_OF_MEMORY;
+  if (!has_memory)
+    run->text = g_strdup ("no memory");
   run->value = measure (w, run);
   if (!w->metric.higher_is_better)
     run->value = 1 - run->value;
@@ -124,7 +129,8 @@ train (DynoAccuracyRun *const *runs, guint n, gpointer data, GCancellable *cance
   g_assert_cmpuint (n, <=, MAX (w->most_at_once, 1));
   for (guint i = 0; i < n; i++)
     {
-      gboolean has_memory = w->memory_for == 0 || i < w->memory_for;
+      gboolean has_memory = (w->memory_for == 0 || i < w->memory_for)
+                            && (w->never_fits == 0 || runs[i]->trial != w->never_fits);
 
       if (!train_one (w, runs[i], has_memory, cancellable, error))
         return FALSE;
@@ -797,23 +803,65 @@ test_a_number_at_once (void)
   assert_same_runs (again->runs, r->runs);
 }
 
-/* Of four at once only two have memory: the others are trained alone, and then two at once. */
+/* Of four at once only two have memory, by the plan or by the driver: the others are trained alone,
+ * and then two at once. */
 static void
 test_runs_without_memory_are_trained_alone (void)
 {
+  static const DynoTrialOutcome lacks[] = { DYNO_TRIAL_OUT_OF_MEMORY, DYNO_TRIAL_DOES_NOT_FIT };
+
+  for (guint k = 0; k < G_N_ELEMENTS (lacks); k++)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+
+      world_init (&w, 9);
+      w.most_at_once = 8;
+      w.memory_for = 2;
+      w.lacks = lacks[k];
+      r = search (&w, (DynoAccuracyParams){
+                          .seconds = 1e9, .most_trials = 13, .most_seeds = 2, .at_once = 4 });
+      g_assert_cmpuint (r->trials->len, ==, 13);
+      for (guint i = 0; i < r->runs->len; i++)
+        {
+          const DynoAccuracyRun *run = r->runs->pdata[i];
+
+          g_assert_cmpint (run->outcome, ==, DYNO_TRIAL_OK);
+          g_assert_null (run->text);
+        }
+      g_assert_cmpuint (count_at_once (r, 4), ==, 2);
+      g_assert_cmpuint (count_at_once (r, 2), >, 4);
+    }
+}
+
+/* Where two at once have no memory either, the search goes on with one; a trial that does not even
+ * fit alone is a result, with its reason. */
+static void
+test_memory_for_one (void)
+{
   g_auto (World) w = { 0 };
   g_autoptr (DynoAccuracyResult) r = NULL;
+  guint n_refused = 0;
 
   world_init (&w, 9);
   w.most_at_once = 8;
-  w.memory_for = 2;
+  w.memory_for = 1;
+  w.never_fits = 3; /* one of the first group */
+  w.lacks = DYNO_TRIAL_DOES_NOT_FIT;
   r = search (
       &w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 13, .most_seeds = 2, .at_once = 4 });
   g_assert_cmpuint (r->trials->len, ==, 13);
   for (guint i = 0; i < r->runs->len; i++)
-    g_assert_cmpint (((DynoAccuracyRun *) r->runs->pdata[i])->outcome, ==, DYNO_TRIAL_OK);
-  g_assert_cmpuint (count_at_once (r, 4), ==, 2);
-  g_assert_cmpuint (count_at_once (r, 2), >, 4);
+    {
+      const DynoAccuracyRun *run = r->runs->pdata[i];
+
+      n_refused += run->outcome == DYNO_TRIAL_DOES_NOT_FIT;
+      g_assert_true ((run->outcome == DYNO_TRIAL_DOES_NOT_FIT) == (run->trial == 3));
+      g_assert_cmpstr (run->text, ==, run->trial == 3 ? "no memory" : NULL);
+    }
+  g_assert_cmpuint (n_refused, ==, 1);
+  g_assert_cmpuint (count_at_once (r, 4), ==, 1);
+  g_assert_cmpuint (count_at_once (r, 2), ==, 1);
 }
 
 /* A search is stopped in the third of three runs at once, of which the second found no memory: only
@@ -1148,6 +1196,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/a-number-at-once", test_a_number_at_once);
   g_test_add_func ("/tune/accuracy/runs-without-memory-are-trained-alone",
                    test_runs_without_memory_are_trained_alone);
+  g_test_add_func ("/tune/accuracy/memory-for-one", test_memory_for_one);
   g_test_add_func ("/tune/accuracy/a-stop-amid-several-at-once", test_a_stop_amid_several_at_once);
   g_test_add_func ("/tune/accuracy/a-stop-beside-a-lack-of-memory",
                    test_a_stop_beside_a_lack_of_memory);

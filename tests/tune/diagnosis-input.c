@@ -292,6 +292,109 @@ test_sensors (void)
   g_assert_cmpfloat_with_epsilon (in.sensors.gpu_temperature_most, 84, 1e-9);
 }
 
+/* Each sensor has a member of its own, in its unit: of two readings the mean, or the highest. */
+static void
+test_each_sensor (void)
+{
+#define ROW(sensor, member, most, unit)                                           \
+  {                                                                               \
+    DYNO_SENSOR_##sensor, G_STRUCT_OFFSET (DynoSensorSummary, member), most, unit \
+  }
+  static const struct {
+    DynoSensor sensor;
+    gsize offset;
+    gboolean most;
+    double unit;
+  } rows[] = {
+    ROW (GPU_BUSY, gpu_busy, FALSE, 100),
+    ROW (GPU_OTHERS, gpu_others, FALSE, 1),
+    ROW (GPU_TEMPERATURE, gpu_temperature_most, TRUE, 1),
+    ROW (GPU_POWER, gpu_power, FALSE, 1),
+    ROW (GPU_POWER_LIMIT, gpu_power_limit, FALSE, 1),
+    ROW (VRAM_ALL, vram_all_most, TRUE, 1),
+    ROW (VRAM_TOTAL, vram_total, TRUE, 1),
+    ROW (CPU_BUSY, cpu_busy, FALSE, 100),
+    ROW (CPU_OWN, cpu_own, FALSE, 100),
+    ROW (RAM_TOTAL, ram_total, TRUE, 1),
+    ROW (SWAP_IN_PER_S, swap_in_per_s, FALSE, 1),
+    ROW (DISK_READ_PER_S, disk_read_per_s, FALSE, 1),
+    ROW (PRESSURE_CPU, pressure_cpu, FALSE, 100),
+    ROW (PRESSURE_IO, pressure_io, FALSE, 100),
+    ROW (PRESSURE_MEMORY, pressure_memory, FALSE, 100),
+  };
+#undef ROW
+  DynoSensorReading none;
+
+  dyno_sensor_reading_init (&none);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoSensorReading first = none, second = none;
+      DynoDiagnosisInput in;
+
+      first.values[rows[i].sensor] = 90;
+      second.values[rows[i].sensor] = 60;
+      dyno_diagnosis_input_init (&in);
+      dyno_diagnosis_input_add_sensors (&in, first.values, 0);
+      dyno_diagnosis_input_add_sensors (&in, none.values, 0);
+      dyno_diagnosis_input_add_sensors (&in, second.values, 0);
+      for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
+        {
+          double value = *(double *) ((guint8 *) &in.sensors + rows[k].offset);
+
+          if (k == i)
+            g_assert_cmpfloat_with_epsilon (value, (rows[i].most ? 90 : 75) / rows[i].unit, 1e-9);
+          else
+            g_assert_true (isnan (value));
+          g_assert_cmpuint (in.sensors.counts[rows[k].sensor], ==, k == i ? 2 : 0);
+        }
+    }
+}
+
+/* The memory of the beginning is the mean of ten readings; that of the end follows the later ones,
+ * and a single one of those hardly changes it. */
+static void
+test_memory_of_the_machine (void)
+{
+  DynoSensorReading reading;
+  DynoDiagnosisInput in;
+
+  dyno_diagnosis_input_init (&in);
+  dyno_sensor_reading_init (&reading);
+  for (guint i = 0; i < 10; i++)
+    {
+      reading.values[DYNO_SENSOR_RAM_USED] = i < 5 ? 100 : 200;
+      dyno_diagnosis_input_add_sensors (&in, reading.values, 0);
+    }
+  g_assert_cmpfloat_with_epsilon (in.sensors.ram_early, 150, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.ram_late, 150, 1e-9);
+  reading.values[DYNO_SENSOR_RAM_USED] = 250;
+  dyno_diagnosis_input_add_sensors (&in, reading.values, 0);
+  dyno_diagnosis_input_add_sensors (&in, reading.values, 0);
+  g_assert_cmpfloat_with_epsilon (in.sensors.ram_early, 150, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.ram_late, 169, 1e-9);
+}
+
+/* Of four readings one is throttled by heat, two by power, one of them by both, and one for a
+ * reason that is neither. */
+static void
+test_reasons_of_throttling (void)
+{
+  static const guint reasons[] = { DYNO_THROTTLE_HARDWARE | DYNO_THROTTLE_CURRENT,
+                                   DYNO_THROTTLE_POWER, 1u << 9, 0 };
+  DynoSensorReading reading;
+  DynoDiagnosisInput in;
+
+  dyno_diagnosis_input_init (&in);
+  dyno_sensor_reading_init (&reading);
+  for (guint i = 0; i < G_N_ELEMENTS (reasons); i++)
+    {
+      reading.values[DYNO_SENSOR_GPU_THROTTLE] = reasons[i] != 0;
+      dyno_diagnosis_input_add_sensors (&in, reading.values, reasons[i]);
+    }
+  g_assert_cmpfloat_with_epsilon (in.sensors.heat_share, 0.25, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.power_share, 0.5, 1e-9);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -303,5 +406,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/validation-and-losses-of-their-time",
                    test_validation_and_losses);
   g_test_add_func ("/tune/diagnosis/sensors-add-up", test_sensors);
+  g_test_add_func ("/tune/diagnosis/each-sensor-has-its-member-and-unit", test_each_sensor);
+  g_test_add_func ("/tune/diagnosis/memory-of-the-machine", test_memory_of_the_machine);
+  g_test_add_func ("/tune/diagnosis/reasons-of-throttling", test_reasons_of_throttling);
   return g_test_run ();
 }
