@@ -28,6 +28,11 @@ static gint refused; /* atomic: number of reads that failed with EIO */
 /* Atomic: reads from this byte to the end of its record fail; -1: none. */
 static gint bad_sector = -1;
 
+/* The reads of samples, counted from 0, with which the disk is unplugged, and their number so far;
+ * only the only worker reads them while a run trains. */
+static const gint *unplugs;
+static gint n_reads; /* atomic */
+
 ssize_t
 pread (int fd, void *data, size_t size, off_t offset)
 {
@@ -40,6 +45,12 @@ pread (int fd, void *data, size_t size, off_t offset)
   g_snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
   n = readlink (link, path, sizeof path - 1);
   path[MAX (n, 0)] = '\0';
+  if (unplugs && g_str_has_suffix (path, "X.npy") && size == SIDE * SIDE * sizeof (float)
+      && !g_atomic_int_get (&unplugged) && g_atomic_int_add (&n_reads, 1) == *unplugs)
+    {
+      unplugs++;
+      g_atomic_int_set (&unplugged, TRUE);
+    }
   if (g_str_has_suffix (path, "X.npy")
       && (g_atomic_int_get (&unplugged)
           || (bad >= 0 && offset <= bad && offset + (off_t) size > bad)))
@@ -88,6 +99,7 @@ typedef struct {
   gboolean resume_early; /* resumed at the pause, in the session's own thread */
   DynoSession *session;
   guint pauses, checkpoints;
+  GArray *losses; /* double, for each step */
   GString *warnings;
   DynoSessionState state;
   GError *error;
@@ -142,6 +154,7 @@ run_with (Outage *outage, const DynoJob *job, gint64 reconnect_us)
   gboolean done = FALSE;
 
   outage->warnings = g_string_new (NULL);
+  outage->losses = g_array_new (FALSE, FALSE, sizeof (double));
   session->reconnect_us = reconnect_us;
   outage->session = session;
   dyno_session_add_observer (session, &unplugger, outage);
@@ -155,6 +168,8 @@ run_with (Outage *outage, const DynoJob *job, gint64 reconnect_us)
         on_pause (outage, session);
       else if (event->type == DYNO_EVENT_WARNING)
         g_string_append_printf (outage->warnings, "%s\n", event->text);
+      else if (event->type == DYNO_EVENT_STEP)
+        g_array_append_val (outage->losses, event->step.loss);
       else if (event->type == DYNO_EVENT_CHECKPOINT)
         outage->checkpoints++;
       else if (event->type == DYNO_EVENT_ERROR)
@@ -170,6 +185,7 @@ static void
 outage_clear (Outage *outage)
 {
   g_string_free (outage->warnings, TRUE);
+  g_array_unref (outage->losses);
   g_clear_error (&outage->error);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outage, outage_clear)
@@ -232,6 +248,35 @@ test_run_goes_on_where_it_was (void)
     }
   test_remove_tree (data);
   test_remove_tree (plain);
+}
+
+/* Two outages in the middle of steps: the batches of these steps before the outage count once in
+ * their losses. */
+static void
+test_loss_of_a_step_that_is_run_again (void)
+{
+  /* In the second batch of the second step, which then begins again after 17 reads, and in the
+   * second batch of the third. */
+  static const gint reads[] = { 12 + 5, 17 + 12 + 6, G_MAXINT };
+  g_autofree char *data = test_folder ();
+  g_autoptr (DynoJob) job = job_in (data, NULL);
+  g_auto (Outage) outage = { 0 };
+  g_auto (TestRun) run = { 0 };
+
+  put_data (data);
+  test_job_set (job, "epochs=1", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.losses->len, ==, 4);
+  g_atomic_int_set (&n_reads, 0);
+  unplugs = reads;
+  run_with (&outage, job, 1000);
+  g_assert_true (unplugs == reads + 2);
+  unplugs = NULL;
+  g_assert_no_error (outage.error);
+  g_assert_cmpuint (outage.pauses, ==, 2);
+  g_assert_cmpmem (outage.losses->data, outage.losses->len * sizeof (double), run.losses->data,
+                   run.losses->len * sizeof (double));
+  test_remove_tree (data);
 }
 
 static void
@@ -314,6 +359,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/faults/unplugged/run-goes-on-where-it-was", test_run_goes_on_where_it_was);
+  g_test_add_func ("/faults/unplugged/loss-of-a-step-that-is-run-again",
+                   test_loss_of_a_step_that_is_run_again);
   g_test_add_func ("/faults/unplugged/patience-ends-with-a-checkpoint", test_patience_ends);
   g_test_add_func ("/faults/unplugged/person-resumes-or-stops", test_person_resumes_or_stops);
   g_test_add_func ("/faults/unplugged/early-resume-leaves-the-intervals",

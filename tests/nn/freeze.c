@@ -401,20 +401,28 @@ test_layer_decay (void)
 static void
 test_table_of_rates (void)
 {
-  for (guint i = 0; i < 3; i++)
+  for (guint i = 0; i < 4; i++)
     {
       g_autoptr (GError) error = NULL;
       DynoNetworkParams params = params_of ("simplecnn", NULL, DYNO_MODE_TRAIN);
       DynoPlan plan;
-      params.class_weights = i > 0;
-      params.layer_decay = i < 2 ? 0.9 : 1;
+      params.class_weights = i == 1 || i == 2;
+      params.layer_decay = i != 2 ? 0.9 : 1;
+      if (i == 3)
+        {
+          params.schema = dyno_schema_image (DYNO_ELEMENT_F32, 32, 32, 3, 10);
+          params.loss = DYNO_LOSS_MSE;
+          params.standard_targets = TRUE;
+        }
       g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
       g_assert_no_error (error);
       plan_of (graph, &plan);
       g_assert_true (!graph->rates == (i == 2));
       if (!graph->rates)
         continue;
-      const DynoTensor *before = i > 0 ? graph->class_weights : dyno_graph_scaler (graph);
+      const DynoTensor *before = i == 1   ? graph->class_weights
+                                 : i == 3 ? graph->standard
+                                          : dyno_graph_scaler (graph);
       g_assert_cmpuint (graph->rates->offset, >=, before->offset + before->size_bytes);
       g_assert_cmpuint (graph->rates->offset % 256, ==, 0);
       g_assert_cmpuint (graph->rates->size_bytes, ==, 5 * 8);
