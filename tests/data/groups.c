@@ -238,30 +238,33 @@ test_no_part_is_empty (void)
 }
 
 /* Groups of one size take turns, whatever the sizes of other groups are: of ten large groups a test
- * share of 0.2 has two, and not only small ones. */
+ * share of 0.2 has two, and not only small ones; also where all samples are of one class. */
 static void
 test_large_groups_are_spread (void)
 {
-  DynoDivision division = { .test_fraction = 0.2 };
-  g_autoptr (DynoGroups) groups = NULL;
-  Samples samples;
-
-  samples_init (&samples, 0);
-  for (guint32 g = 0; g < 110; g++)
-    for (guint i = 0; i < (g < 10 ? 40 : 2); i++)
-      add_sample (&samples, g, 0);
-  groups = make_groups (&samples);
-  for (; division.seed < 10; division.seed++)
+  for (guint32 n_classes = 0; n_classes < 2; n_classes++)
     {
-      g_autofree guint8 *parts = dyno_groups_divide (groups, &division);
-      guint n_large = 0, n_small = 0;
+      DynoDivision division = { .test_fraction = 0.2 };
+      g_autoptr (DynoGroups) groups = NULL;
+      Samples samples;
 
+      samples_init (&samples, n_classes);
       for (guint32 g = 0; g < 110; g++)
-        *(g < 10 ? &n_large : &n_small) += parts[g] == DYNO_GROUP_TESTS;
-      g_assert_cmpuint (n_large, ==, 2);
-      g_assert_cmpuint (n_small, ==, 20);
+        for (guint i = 0; i < (g < 10 ? 40 : 2); i++)
+          add_sample (&samples, g, 0);
+      groups = make_groups (&samples);
+      for (; division.seed < 10; division.seed++)
+        {
+          g_autofree guint8 *parts = dyno_groups_divide (groups, &division);
+          guint n_large = 0, n_small = 0;
+
+          for (guint32 g = 0; g < 110; g++)
+            *(g < 10 ? &n_large : &n_small) += parts[g] == DYNO_GROUP_TESTS;
+          g_assert_cmpuint (n_large, ==, 2);
+          g_assert_cmpuint (n_small, ==, 20);
+        }
+      samples_clear (&samples);
     }
-  samples_clear (&samples);
 }
 
 /* Another seed gives another division, also of groups whose sizes all differ; the same seed the
@@ -292,7 +295,10 @@ test_the_seed_decides (void)
       g_autofree guint8 *parts = dyno_groups_divide (groups, &others[i]);
 
       for (guint32 g = 0; g < n; g++)
-        g_assert_cmpint (first[g] == DYNO_GROUP_TESTS, ==, parts[g] == DYNO_GROUP_TESTS);
+        {
+          g_assert_cmpint (first[g] == DYNO_GROUP_TESTS, ==, parts[g] == DYNO_GROUP_TESTS);
+          g_assert_true (i != 1 || parts[g] != DYNO_GROUP_VALIDATES); /* no share is asked for */
+        }
     }
   division.seed = 2;
   g_autofree guint8 *other = dyno_groups_divide (groups, &division);
@@ -365,6 +371,62 @@ test_rare_labels_are_spread (void)
         }
       samples_clear (&samples);
     }
+}
+
+/* The only group of a class is dealt out first, and so to the first of equal parts; that it is also
+ * the first of all groups changes nothing. */
+static void
+test_group_of_a_class_alone (void)
+{
+  for (guint32 alone = 0; alone < 6; alone += 5)
+    for (guint64 seed = 0; seed < 8; seed++)
+      {
+        DynoDivision division = { .seed = seed, .val_fraction = 0.5 };
+        g_autoptr (DynoGroups) groups = NULL;
+        g_autofree guint8 *parts = NULL;
+        Samples samples;
+
+        samples_init (&samples, 2);
+        for (guint32 g = 0; g < 6; g++)
+          for (guint i = 0; i < 4; i++)
+            add_sample (&samples, g, g == alone);
+        groups = make_groups (&samples);
+        parts = dyno_groups_divide (groups, &division);
+        g_assert_cmpuint (parts[alone], ==, DYNO_GROUP_TRAINS);
+        g_assert_cmpuint (count (&samples, groups, parts, DYNO_GROUP_TRAINS, -1), ==, 4 * 3);
+        samples_clear (&samples);
+      }
+}
+
+/* A run that is resumed, and an evaluation of its weights, divide the samples again, maybe by a later
+ * version: a seed gives the same division for ever.  Equal groups, and groups of 1 to 12 samples. */
+static void
+test_division_stays (void)
+{
+  static const char *const expected[][2] = { { "TVV---VV----", "T--V---V--V-" },
+                                             { "-TV-VVV-----", "--TVV---V---" },
+                                             { "-TV---V-V---", "-TVV-V------" } };
+
+  for (guint64 seed = 0; seed < G_N_ELEMENTS (expected); seed++)
+    for (guint equal = 0; equal < 2; equal++)
+      {
+        DynoDivision division = { .seed = seed, .test_fraction = 0.02, .val_fraction = 0.25 };
+        g_autoptr (DynoGroups) groups = NULL;
+        g_autofree guint8 *parts = NULL;
+        char letters[13] = "";
+        Samples samples;
+
+        samples_init (&samples, 2);
+        for (guint32 g = 0; g < 12; g++)
+          for (guint i = 0; i < (equal ? 3 : g + 1); i++)
+            add_sample (&samples, g, g % 3 == 0);
+        groups = make_groups (&samples);
+        parts = dyno_groups_divide (groups, &division);
+        for (guint32 g = 0; g < 12; g++)
+          letters[g] = "-VT"[parts[g]];
+        g_assert_cmpstr (letters, ==, expected[seed][equal]);
+        samples_clear (&samples);
+      }
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -771,6 +833,8 @@ main (int argc, char **argv)
   g_test_add_func ("/data/groups/the-seed-decides", test_the_seed_decides);
   g_test_add_func ("/data/groups/rare-labels-are-spread", test_rare_labels_are_spread);
   g_test_add_func ("/data/groups/ties-go-to-the-first-part", test_ties_go_to_the_first_part);
+  g_test_add_func ("/data/groups/division-stays", test_division_stays);
+  g_test_add_func ("/data/groups/group-of-a-class-alone", test_group_of_a_class_alone);
   g_test_add_func ("/data/groups/columns-of-lists", test_columns_of_lists);
   g_test_add_func ("/data/groups/other-lists", test_other_lists);
   g_test_add_func ("/data/groups/refusals", test_refusals);

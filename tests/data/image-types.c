@@ -107,15 +107,21 @@ make_bmp (BmpKind kind)
   return file;
 }
 
+/* Nothing is written behind the pixels. */
 static void
 decode (GByteArray *file, guint8 out[2][3][3])
 {
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
   g_autoptr (GError) error = NULL;
+  guint8 room[2 * 3 * 3 + 8], untouched[8];
 
+  memset (room, 0xa5, sizeof room);
+  memset (untouched, 0xa5, sizeof untouched);
   g_byte_array_append (scratch, file->data, file->len);
-  dyno_image_decode (scratch, file->len, 3, 2, out[0][0], &error);
+  dyno_image_decode (scratch, file->len, 3, 2, room, &error);
   g_assert_no_error (error);
+  g_assert_cmpmem (room + 18, 8, untouched, 8);
+  memcpy (out, room, 18);
 }
 
 static void
@@ -143,6 +149,13 @@ test_bmp_of_all_bits (void)
     }
 }
 
+static void
+set32 (GByteArray *file, guint at, guint32 value)
+{
+  for (guint i = 0; i < 4; i++)
+    file->data[at + i] = (guint8) (value >> (8 * i));
+}
+
 /* Programs that store the number of colours omit the rest of the palette. */
 static void
 test_bmp_of_few_colours (void)
@@ -159,13 +172,51 @@ test_bmp_of_few_colours (void)
   for (guint y = 0; y < 2; y++)
     for (guint x = 0; x < 3; x++)
       assert_near (out[y][x], picture[y][x], 0);
+  /* Colours that the file does not give are black, whatever lies where they would be. */
+  for (guint i = 0; i < 6; i++)
+    file->data[14 + 40 + 4 * i + 3] = 0xff;
+  file->data[file->len - 4] = 6; /* the first pixel of the top row */
+  decode (file, out);
+  assert_near (out[0][0], (guint8[]){ 0, 0, 0 }, 0);
+  assert_near (out[0][1], picture[0][1], 0);
 }
 
+/* The pixels may lie before the palette, which then ends with the file. */
 static void
-set32 (GByteArray *file, guint at, guint32 value)
+test_bmp_of_colours_at_its_end (void)
 {
-  for (guint i = 0; i < 4; i++)
-    file->data[at + i] = (guint8) (value >> (8 * i));
+  g_autoptr (GByteArray) file = make_bmp (INFO_8);
+  guint8 out[2][3][3], colours[6 * 4];
+
+  memcpy (colours, file->data + 14 + 40, sizeof colours);
+  g_byte_array_remove_range (file, 14 + 40, 256 * 4);
+  g_byte_array_append (file, colours, sizeof colours);
+  set32 (file, 10, 14 + 40);
+  set32 (file, 14, 48); /* the size of the header, which ends with the two rows */
+  set32 (file, 46, 6);
+  decode (file, out);
+  for (guint y = 0; y < 2; y++)
+    for (guint x = 0; x < 3; x++)
+      assert_near (out[y][x], picture[y][x], 0);
+}
+
+/* The smallest file with masks: a row of one pixel. */
+static void
+test_bmp_of_one_pixel (void)
+{
+  g_autoptr (GByteArray) file = make_bmp (INFO_16), scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 out[3];
+
+  set32 (file, 18, 1);
+  set32 (file, 22, 1);
+  g_byte_array_set_size (file, 14 + 40 + 12 + 4);
+  file->data[14 + 40 + 12] = 0xe0; /* green */
+  file->data[14 + 40 + 12 + 1] = 0x07;
+  g_byte_array_append (scratch, file->data, file->len);
+  dyno_image_decode (scratch, file->len, 1, 1, out, &error);
+  g_assert_no_error (error);
+  assert_near (out, (guint8[]){ 0, 255, 0 }, 0);
 }
 
 /* The mask of alpha belongs to headers from version 3 on, of 56 bytes; shorter headers have it only
@@ -190,6 +241,33 @@ test_bmp_alpha_is_composed_on_white (void)
       decode (file, out);
       assert_near (out[0][0], cases[i].has_alpha ? (guint8[]){ 255, 255, 255 } : picture[0][0], 0);
       assert_near (out[0][1], picture[0][1], 0);
+    }
+}
+
+/* The bits of a mask are scaled to 8 and rounded; a colour without a mask is 0. */
+static void
+test_bmp_of_other_masks (void)
+{
+  static const struct {
+    guint32 masks[3], pixel;
+    guint8 expected[3];
+  } cases[] = {
+    { { 0x3ff00000, 0xffc00, 0x3ff }, 0x3ff00000 | 512 << 10 | 1, { 255, 128, 0 } },
+    { { 0, 0xf0, 0xf }, 0xffffff37, { 0, 51, 119 } },
+    { { 0xffff0000, 0x8000, 0x7fff }, 0x0100ffff, { 1, 255, 255 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GByteArray) file = make_bmp (V4_ALPHA);
+      guint8 out[2][3][3];
+
+      for (guint c = 0; c < 3; c++)
+        set32 (file, 14 + 40 + 4 * c, cases[i].masks[c]);
+      set32 (file, 14 + 40 + 12, 0);
+      set32 (file, file->len - 12, cases[i].pixel);
+      decode (file, out);
+      assert_near (out[0][0], cases[i].expected, 0);
     }
 }
 
@@ -231,6 +309,25 @@ test_damaged_bmp (void)
   g_autoptr (GByteArray) packed = make_bmp (INFO_8);
   set32 (packed, 30, 1);
   refuse (packed, DYNO_DATA_ERROR_UNSUPPORTED, "compressed BMP");
+  set32 (packed, 30, 3); /* masks of a palette */
+  refuse (packed, DYNO_DATA_ERROR_UNSUPPORTED, "compressed BMP");
+  g_autoptr (GByteArray) jpeg = make_bmp (INFO_32);
+  set32 (jpeg, 30, 4);
+  refuse (jpeg, DYNO_DATA_ERROR_UNSUPPORTED, "compressed BMP");
+  g_autoptr (GByteArray) head = make_bmp (INFO_24);
+  for (guint i = 0; i < 3; i++)
+    {
+      set32 (head, 14, (guint32[]){ 11, 13, 39 }[i]);
+      refuse (head, DYNO_DATA_ERROR_CORRUPT, "unknown header");
+    }
+  /* The pixels are there, the palette is not: it would end, or begin, after the file. */
+  g_autoptr (GByteArray) colourless = make_bmp (INFO_8);
+  g_byte_array_remove_range (colourless, 14 + 40, 256 * 4);
+  set32 (colourless, 10, 14 + 40);
+  set32 (colourless, 46, 16);
+  refuse (colourless, DYNO_DATA_ERROR_CORRUPT, "inside its palette");
+  set32 (colourless, 14, 200);
+  refuse (colourless, DYNO_DATA_ERROR_CORRUPT, "inside its palette");
   g_autoptr (GByteArray) beyond = make_bmp (INFO_8);
   set32 (beyond, 10, 0xffffffff);
   refuse (beyond, DYNO_DATA_ERROR_CORRUPT, "ends early");
@@ -424,8 +521,11 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/data/image-types/bmp-of-all-bits", test_bmp_of_all_bits);
   g_test_add_func ("/data/image-types/bmp-of-few-colours", test_bmp_of_few_colours);
+  g_test_add_func ("/data/image-types/bmp-of-colours-at-its-end", test_bmp_of_colours_at_its_end);
+  g_test_add_func ("/data/image-types/bmp-of-one-pixel", test_bmp_of_one_pixel);
   g_test_add_func ("/data/image-types/bmp-alpha-is-composed-on-white",
                    test_bmp_alpha_is_composed_on_white);
+  g_test_add_func ("/data/image-types/bmp-of-other-masks", test_bmp_of_other_masks);
   g_test_add_func ("/data/image-types/damaged-bmp", test_damaged_bmp);
   g_test_add_func ("/data/image-types/tiff-of-all-kinds", test_tiff_of_all_kinds);
   g_test_add_func ("/data/image-types/tiff-is-turned", test_tiff_is_turned);

@@ -46,9 +46,13 @@ is_harm (const DynoSurvey *found, const char *word)
 static DynoSurvey *
 survey (const char *folder, guint64 most_bytes)
 {
-  g_autoptr (DynoDataset) dataset = test_open (folder);
+  const DynoDatasetParams params = { .one_class = TRUE };
   g_autoptr (GError) error = NULL;
-  DynoSurvey *found = dyno_dataset_survey (dataset, most_bytes, NULL, NULL, NULL, &error);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
+  DynoSurvey *found;
+
+  g_assert_no_error (error);
+  found = dyno_dataset_survey (dataset, most_bytes, NULL, NULL, NULL, &error);
 
   g_assert_no_error (error);
   return found;
@@ -266,6 +270,58 @@ test_arrays (void)
     }
 }
 
+/* A letter for each sample is its class: a is 0. */
+static DynoSurvey *
+survey_labels (const char *letters)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = g_build_filename (folder, "X.npy", NULL),
+                  *y = g_build_filename (folder, "y.npy", NULL);
+  guint64 shape[] = { strlen (letters), 2, 2, 1 };
+  guint8 values[64 * 4];
+  gint64 labels[64];
+  DynoSurvey *found;
+
+  g_assert_cmpuint (shape[0], <=, G_N_ELEMENTS (labels));
+  for (guint i = 0; i < shape[0] * 4; i++)
+    values[i] = (guint8) (i / 4 * 2 + i % 4);
+  for (guint i = 0; i < shape[0]; i++)
+    labels[i] = letters[i] - 'a';
+  g_assert_true (dyno_npy_write (x, "u1", 4, shape, values, NULL));
+  g_assert_true (dyno_npy_write (y, "i8", 1, shape, labels, NULL));
+  found = survey (x, 0);
+  test_folder_remove (folder);
+  return found;
+}
+
+/* Only classes that have samples count: for their number, their order and those with too few. */
+static void
+test_counts_of_classes (void)
+{
+  static const struct {
+    const char *letters, *found, *absent;
+  } cases[] = {
+    { "bbbbbbbbbbbb", "All samples are of one class", "hardly learns" },
+    { "bbbbbbbbbbbb", "All samples are of one class", "order of their classes" },
+    { "aaaaaaaaaaaacccccccccccc", "order of their classes", "hardly learns" },
+    { "aaaaaaaaaaaacccccccccccc", "order of their classes", "All samples" },
+    { "aaaaccca", "hardly learns", "order of their classes" },
+    { "aaaacccc", "order of their classes", " more" },
+    { "aaaaccc", "class “0”, “2”: a", "order of their classes" },
+    { "aabbccddffgggggggggg", "class “0”, “1”, “2”, “3”, “5”: a", " more" },
+    { "aabbccddffhgggggggggg", "class “0”, “1”, “2”, “3”, “5” and 1 more: a", "“7”" },
+    { "aabbccddffhigggggggggg", "“3”, “5” and 2 more: a", "“6”" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoSurvey) found = survey_labels (cases[i].letters);
+
+      if (!find (found, cases[i].found) || find (found, cases[i].absent))
+        g_error ("“%s”: %s", cases[i].letters, g_strjoinv ("; ", found->sentences));
+    }
+}
+
 static void
 test_examples_are_of_all_classes (void)
 {
@@ -300,6 +356,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/survey/kinds-of-images", test_kinds_of_images);
   g_test_add_func ("/data/survey/tiny-classes", test_tiny_classes);
   g_test_add_func ("/data/survey/arrays", test_arrays);
+  g_test_add_func ("/data/survey/counts-of-classes", test_counts_of_classes);
   g_test_add_func ("/data/survey/examples-are-of-all-classes", test_examples_are_of_all_classes);
   return g_test_run ();
 }
