@@ -37,7 +37,7 @@ typedef struct {
   DynoTrialOutcome lacks; /* the outcome of a run without memory; 0: out of memory */
   guint never_fits;       /* this trial has no memory even alone; 0: none */
   guint n_begun;
-  GPtrArray *ended; /* DynoAccuracyRun, copied */
+  GPtrArray *begun, *ended; /* DynoAccuracyRun, copied, as the watch was told */
   GCancellable *cancellable;
 } World;
 
@@ -54,6 +54,7 @@ world_init (World *w, gint64 epochs)
   w->job->settings.lr = 0.02;
   dyno_param_space_init (&w->space, w->job, dyno_dataset_get_info (dataset));
   w->metric = dyno_cross_entropy_metrics[0];
+  w->begun = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   w->ended = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   w->cancellable = g_cancellable_new ();
 }
@@ -62,6 +63,7 @@ static void
 world_clear (World *w)
 {
   dyno_job_unref (w->job);
+  g_clear_pointer (&w->begun, g_ptr_array_unref);
   g_clear_pointer (&w->ended, g_ptr_array_unref);
   g_clear_object (&w->cancellable);
 }
@@ -148,6 +150,14 @@ get_time (gpointer data)
   return ((World *) data)->clock;
 }
 
+static void
+on_begin (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data)
+{
+  World *w = data;
+
+  g_ptr_array_add (w->begun, dyno_accuracy_run_copy (run));
+}
+
 static gboolean
 on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data, GError **error)
 {
@@ -161,7 +171,7 @@ static DynoAccuracyResult *
 search_with (World *w, DynoAccuracyParams params, GError **error)
 {
   const DynoAccuracyRunner runner = { train, get_time, w, w->most_at_once };
-  const DynoAccuracyWatch watch = { NULL, on_end, w };
+  const DynoAccuracyWatch watch = { on_begin, on_end, w };
 
   return dyno_accuracy_search (&w->space, &w->metric, &params, &runner, &watch, w->cancellable,
                                error);
@@ -803,6 +813,43 @@ test_a_number_at_once (void)
   assert_same_runs (again->runs, r->runs);
 }
 
+/* The watch is told of each run twice, when its group begins and when it has ended, in the order of
+ * the runs; it may leave either out, and there may be none. */
+static void
+test_watch (void)
+{
+  DynoAccuracyParams params = { .seconds = 1e9, .most_trials = 7, .most_seeds = 2, .at_once = 3 };
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.most_at_once = 3;
+  r = search (&w, params);
+  g_assert_cmpuint (w.begun->len, ==, r->runs->len);
+  assert_same_runs (w.ended, r->runs);
+  for (guint i = 0; i < w.begun->len; i++)
+    {
+      const DynoAccuracyRun *begun = w.begun->pdata[i], *ended = w.ended->pdata[i];
+
+      g_assert_false (begun->has_ended);
+      g_assert_cmpuint (begun->at_once, ==, ended->at_once);
+      g_assert_cmpuint (begun->trial, ==, ended->trial);
+      g_assert_cmpuint (begun->epochs, ==, ended->epochs);
+    }
+  for (guint i = 0; i < 3; i++)
+    {
+      const DynoAccuracyRunner runner = { train, get_time, &w, w.most_at_once };
+      const DynoAccuracyWatch watch = { i == 1 ? on_begin : NULL, NULL, &w };
+      g_autoptr (DynoAccuracyResult) other = NULL;
+
+      g_ptr_array_set_size (w.begun, 0);
+      other = dyno_accuracy_search (&w.space, &w.metric, &params, &runner, i < 2 ? &watch : NULL,
+                                    w.cancellable, NULL);
+      assert_same_runs (other->runs, r->runs);
+      g_assert_cmpuint (w.begun->len, ==, i == 1 ? r->runs->len : 0);
+    }
+}
+
 /* Of four at once only two have memory, by the plan or by the driver: the others are trained alone,
  * and then two at once. */
 static void
@@ -839,47 +886,58 @@ test_runs_without_memory_are_trained_alone (void)
 static void
 test_memory_for_one (void)
 {
-  g_auto (World) w = { 0 };
-  g_autoptr (DynoAccuracyResult) r = NULL;
-  guint n_refused = 0;
+  static const guint never_fits[] = { 1, 3 }; /* the first of the first group, and a later one */
 
-  world_init (&w, 9);
-  w.most_at_once = 8;
-  w.memory_for = 1;
-  w.never_fits = 3; /* one of the first group */
-  w.lacks = DYNO_TRIAL_DOES_NOT_FIT;
-  r = search (
-      &w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 13, .most_seeds = 2, .at_once = 4 });
-  g_assert_cmpuint (r->trials->len, ==, 13);
-  for (guint i = 0; i < r->runs->len; i++)
+  for (guint k = 0; k < G_N_ELEMENTS (never_fits); k++)
     {
-      const DynoAccuracyRun *run = r->runs->pdata[i];
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+      guint n_refused = 0;
 
-      n_refused += run->outcome == DYNO_TRIAL_DOES_NOT_FIT;
-      g_assert_true ((run->outcome == DYNO_TRIAL_DOES_NOT_FIT) == (run->trial == 3));
-      g_assert_cmpstr (run->text, ==, run->trial == 3 ? "no memory" : NULL);
+      world_init (&w, 9);
+      w.most_at_once = 8;
+      w.memory_for = 1;
+      w.never_fits = never_fits[k];
+      w.lacks = DYNO_TRIAL_DOES_NOT_FIT;
+      r = search (&w, (DynoAccuracyParams){
+                          .seconds = 1e9, .most_trials = 13, .most_seeds = 2, .at_once = 4 });
+      g_assert_cmpuint (r->trials->len, ==, 13);
+      for (guint i = 0; i < r->runs->len; i++)
+        {
+          const DynoAccuracyRun *run = r->runs->pdata[i];
+          gboolean refused = run->trial == w.never_fits;
+
+          n_refused += refused;
+          g_assert_cmpint (run->outcome, ==, refused ? DYNO_TRIAL_DOES_NOT_FIT : DYNO_TRIAL_OK);
+          g_assert_cmpstr (run->text, ==, refused ? "no memory" : NULL);
+        }
+      g_assert_cmpuint (n_refused, ==, 1);
+      g_assert_cmpuint (count_at_once (r, 4), ==, k); /* else it is trained alone too */
+      g_assert_cmpuint (count_at_once (r, 2), ==, 1);
     }
-  g_assert_cmpuint (n_refused, ==, 1);
-  g_assert_cmpuint (count_at_once (r, 4), ==, 1);
-  g_assert_cmpuint (count_at_once (r, 2), ==, 1);
 }
 
-/* A search is stopped in the third of three runs at once, of which the second found no memory: only
- * the first is a result. */
+/* A search is stopped in the third of three runs at once, of which the second found no memory, or
+ * while that one, or the third, is trained alone: only the runs before are results. */
 static void
 test_a_stop_beside_a_lack_of_memory (void)
 {
-  g_auto (World) w = { 0 };
-  g_autoptr (DynoAccuracyResult) r = NULL;
+  for (guint k = 0; k < 3; k++)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
 
-  world_init (&w, 9);
-  w.most_at_once = 3;
-  w.memory_for = 1;
-  w.cancels_at = 3 + 3; /* the job's own settings have three rungs */
-  r = search (&w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 13, .at_once = 3 });
-  g_assert_true (r->stopped);
-  g_assert_cmpuint (r->runs->len, ==, 3 + 1);
-  g_assert_cmpuint (r->trials->len, ==, 2);
+      world_init (&w, 9);
+      w.most_at_once = 3;
+      w.memory_for = 1;
+      w.cancels_at = 3 + 3 + k; /* the job's own settings have three rungs */
+      r = search (&w, (DynoAccuracyParams){ .seconds = 1e9, .most_trials = 13, .at_once = 3 });
+      g_assert_true (r->stopped);
+      g_assert_cmpuint (r->runs->len, ==, 3 + (k < 2 ? 1 : 2));
+      g_assert_cmpuint (r->trials->len, ==, k < 2 ? 2 : 3);
+      for (guint i = 0; i < r->runs->len; i++)
+        g_assert_cmpint (((DynoAccuracyRun *) r->runs->pdata[i])->outcome, ==, DYNO_TRIAL_OK);
+    }
 }
 
 /* A search is stopped in the third of four runs at once: the first two are kept, and the search that
@@ -1194,6 +1252,7 @@ main (int argc, char **argv)
                    test_one_at_a_time_where_several_do_not_pay);
   g_test_add_func ("/tune/accuracy/diverged-runs-are-no-gain", test_diverged_runs_are_no_gain);
   g_test_add_func ("/tune/accuracy/a-number-at-once", test_a_number_at_once);
+  g_test_add_func ("/tune/accuracy/watch", test_watch);
   g_test_add_func ("/tune/accuracy/runs-without-memory-are-trained-alone",
                    test_runs_without_memory_are_trained_alone);
   g_test_add_func ("/tune/accuracy/memory-for-one", test_memory_for_one);

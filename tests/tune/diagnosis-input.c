@@ -48,6 +48,7 @@ test_ceilings_of_a_search (void)
       trial.samples_per_s = rates[i];
       g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
     }
+  m.in.facts.ranks = 1;
   dyno_diagnosis_input_find_ceilings (&m.in, store); /* batch 1024 would not fit */
   g_assert_true (m.in.larger_batch == 256 && m.in.larger_ceiling == 11000);
   /* The device was measured with whole batches. */
@@ -374,25 +375,30 @@ test_memory_of_the_machine (void)
   g_assert_cmpfloat_with_epsilon (in.sensors.ram_late, 169, 1e-9);
 }
 
-/* Of four readings one is throttled by heat, two by power, one of them by both, and one for a
- * reason that is neither. */
+/* Heat, or the hardware without another reason, and power, or current, are two shares; readings
+ * that are throttled for another reason count in neither. */
 static void
 test_reasons_of_throttling (void)
 {
-  static const guint reasons[] = { DYNO_THROTTLE_HARDWARE | DYNO_THROTTLE_CURRENT,
-                                   DYNO_THROTTLE_POWER, 1u << 9, 0 };
+  static const struct {
+    guint reason, n;
+  } readings[] = { { DYNO_THROTTLE_HARDWARE, 1 },
+                   { DYNO_THROTTLE_CURRENT, 2 },
+                   { DYNO_THROTTLE_TEMPERATURE, 4 },
+                   { DYNO_THROTTLE_POWER, 8 },
+                   { DYNO_THROTTLE_POWER | DYNO_THROTTLE_TEMPERATURE, 16 },
+                   { 1u << 9, 1 } };
   DynoSensorReading reading;
   DynoDiagnosisInput in;
 
   dyno_diagnosis_input_init (&in);
   dyno_sensor_reading_init (&reading);
-  for (guint i = 0; i < G_N_ELEMENTS (reasons); i++)
-    {
-      reading.values[DYNO_SENSOR_GPU_THROTTLE] = reasons[i] != 0;
-      dyno_diagnosis_input_add_sensors (&in, reading.values, reasons[i]);
-    }
-  g_assert_cmpfloat_with_epsilon (in.sensors.heat_share, 0.25, 1e-9);
-  g_assert_cmpfloat_with_epsilon (in.sensors.power_share, 0.5, 1e-9);
+  reading.values[DYNO_SENSOR_GPU_THROTTLE] = 1;
+  for (guint i = 0; i < G_N_ELEMENTS (readings); i++)
+    for (guint k = 0; k < readings[i].n; k++)
+      dyno_diagnosis_input_add_sensors (&in, reading.values, readings[i].reason);
+  g_assert_cmpfloat_with_epsilon (in.sensors.heat_share, 21.0 / 32, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.power_share, 26.0 / 32, 1e-9);
 }
 
 int

@@ -367,6 +367,44 @@ test_curve_of_equal_rates (void)
   g_free (curve.text);
 }
 
+/* The first batch may be the advised one; the step from it leads over a batch that failed, and there
+ * is none to a batch that is slower or whose memory is not known. */
+static void
+test_curve_with_a_gap (void)
+{
+  DynoCurvePoint points[] = {
+    { .batch_size = 32, .samples_per_s = 100, .vram_bytes = 1000, .measured = TRUE },
+    { .batch_size = 64, .vram_bytes = 1200, .measured = TRUE },
+    { .batch_size = 128, .samples_per_s = 150, .vram_bytes = 1500, .measured = TRUE },
+  };
+  DynoTuneCurve curve = { .points = points, .n = G_N_ELEMENTS (points) };
+
+  dyno_curve_read (&curve, 32);
+  g_assert_cmpint (curve.smallest, ==, 32);
+  g_assert_cmpstr (curve.text, ==, "batch 32 to 128: +50 % for +50 % memory");
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised");
+  points[2].samples_per_s = 90;
+  dyno_curve_read (&curve, 32);
+  g_assert_cmpstr (curve.text, ==, "batch 32 to 128: -10 % for +50 % memory");
+  points[2].samples_per_s = 89;
+  dyno_curve_read (&curve, 32);
+  g_assert_null (curve.text);
+  points[2].samples_per_s = 150;
+  for (guint i = 0; i < 3; i += 2)
+    {
+      guint64 bytes = points[i].vram_bytes;
+
+      points[i].vram_bytes = 0;
+      dyno_curve_read (&curve, 32);
+      g_assert_null (curve.text);
+      points[i].vram_bytes = bytes;
+    }
+  /* a batch of its own, less than twice as large, is no step */
+  points[2].batch_size = 63;
+  dyno_curve_read (&curve, 32);
+  g_assert_null (curve.text);
+}
+
 static void
 test_curve_of_nothing (void)
 {
@@ -454,6 +492,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/verdict/gains-in-words", test_gains_in_words);
   g_test_add_func ("/tune/curve/knee-plateau-and-price", test_curve);
   g_test_add_func ("/tune/curve/of-equal-rates", test_curve_of_equal_rates);
+  g_test_add_func ("/tune/verdict/curve-with-a-gap", test_curve_with_a_gap);
   g_test_add_func ("/tune/curve/of-nothing", test_curve_of_nothing);
   g_test_add_func ("/tune/verdict/beside-the-preset", test_beside_the_preset);
   return g_test_run ();
