@@ -220,6 +220,7 @@ test_scores_classes (void)
   g_assert_cmpfloat_with_epsilon (
       scores->loss_sum, log (1 + 2 * exp (-2)) + 1000 + log (1 + 2 * exp (-1)) + log (2 + exp (1)),
       1e-9);
+  g_assert_cmpuint (scores->worst->len, ==, 2);
   g_assert_cmpuint (g_array_index (scores->worst, DynoScored, 0).index, ==, 11);
   g_assert_cmpuint (g_array_index (scores->worst, DynoScored, 1).index, ==, 13);
 }
@@ -502,6 +503,104 @@ test_matches_classes_by_name (void)
   g_assert_nonnull (strstr (error->message, "yak"));
 }
 
+/* Classes that are named by their numbers alone, or that the weights do not name, are those of the
+ * outputs in their order; where one of them has another name, names decide. */
+static void
+test_matches_classes_by_number (void)
+{
+  static const struct {
+    const char *theirs, *ours;
+    guint32 n_outputs;
+    guint64 last;  /* samples of the last class */
+    gint64 map[3]; /* -1: there is no output; all 0: refused */
+  } cases[] = {
+    { "cat dog owl", "0 1 2", 3, 1, { 0, 1, 2 } },   { NULL, "cat dog owl", 3, 1, { 0, 1, 2 } },
+    { "cat dog", "0 1 2", 2, 0, { 0, 1, -1 } },      { "cat dog", "0 1 2", 2, 1, { 0 } },
+    { "2 1 cat", "cat 1 2", 3, 1, { 2, 1, 0 } },     { "1 0 cat", "0 1 cat", 3, 1, { 1, 0, 2 } },
+    { "cat dog owl", "cat dog", 3, 1, { 0, 1, 0 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (GStrv) theirs = cases[i].theirs ? g_strsplit (cases[i].theirs, " ", -1) : NULL,
+                     ours = g_strsplit (cases[i].ours, " ", -1);
+      guint32 n = g_strv_length (ours);
+      guint64 counts[] = { 1, 1, cases[i].last };
+      DynoWeightsInfo info = { .n_outputs = cases[i].n_outputs, .class_names = theirs };
+      DynoDatasetInfo data = {
+        .name = (char *) "zoo", .n_classes = n, .class_names = ours, .class_counts = counts
+      };
+      g_autoptr (GError) error = NULL;
+      g_autofree guint32 *map = dyno_scores_match_classes (&info, &data, &error);
+
+      if (cases[i].map[1] == 0 && cases[i].map[0] == 0)
+        {
+          g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+          continue;
+        }
+      g_assert_no_error (error);
+      for (guint32 k = 0; k < n; k++)
+        g_assert_cmpuint (map[k], ==, (guint32) cases[i].map[k]);
+    }
+}
+
+/* The metric that needs all probabilities of a validation is refused from one sample too many on, and
+ * no other metric is. */
+static void
+test_probabilities_that_are_kept (void)
+{
+  const DynoMetricInfo *keeps = &dyno_class_validation_metrics[DYNO_CLASS_METRIC_ROC_AUC],
+                       *other = &dyno_cross_entropy_metrics[0];
+  const guint64 most = DYNO_SCORES_MOST_OUTPUTS;
+
+  for (guint32 n = 1; n <= 1000; n *= 10)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (dyno_scores_check_metric (keeps, most / n, n, &error));
+      g_assert_true (dyno_scores_check_metric (other, most, n, &error));
+      g_assert_no_error (error);
+      g_assert_false (dyno_scores_check_metric (keeps, most / n + 1, n, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+    }
+}
+
+/* Weights and data of another kind of target are refused, with both kinds. */
+static void
+test_other_targets_are_refused (void)
+{
+  g_auto (GStrv) names = g_strsplit ("cat dog", " ", -1);
+  guint64 counts[] = { 1, 1 };
+  static const struct {
+    gboolean values, labels, classes, data_labels;
+    const char *words;
+  } cases[] = {
+    { TRUE, FALSE, TRUE, FALSE, "weights predict values; “zoo” has classes" },
+    { FALSE, FALSE, FALSE, FALSE, "weights predict classes; “zoo” has none" },
+    { FALSE, TRUE, TRUE, FALSE, "several labels of a sample; “zoo” has none" },
+    { FALSE, FALSE, TRUE, TRUE, "one answer for a sample; “zoo” has several labels" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoWeightsInfo info = { .n_outputs = 2,
+                               .is_values = cases[i].values,
+                               .is_labels = cases[i].labels };
+      DynoDatasetInfo data = { .name = (char *) "zoo",
+                               .n_classes = cases[i].classes ? 2 : 0,
+                               .class_names = names,
+                               .class_counts = counts };
+      g_autoptr (GError) error = NULL;
+
+      if (cases[i].data_labels)
+        dyno_schema_add_labels (&data.schema, 2);
+      g_assert_null (dyno_scores_match_classes (&info, &data, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+      if (!strstr (error->message, cases[i].words))
+        g_error ("“%s” lacks “%s”", error->message, cases[i].words);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -516,5 +615,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/class-figures/by-definition", test_class_figures);
   g_test_add_func ("/train/class-figures/of-one-class", test_class_figures_of_one_class);
   g_test_add_func ("/train/scores/matches-classes-by-name", test_matches_classes_by_name);
+  g_test_add_func ("/train/scores/matches-classes-by-number", test_matches_classes_by_number);
+  g_test_add_func ("/train/scores/probabilities-that-are-kept", test_probabilities_that_are_kept);
+  g_test_add_func ("/train/scores/other-targets-are-refused", test_other_targets_are_refused);
   return g_test_run ();
 }
