@@ -125,6 +125,7 @@ test_records_beside_them (void)
   static const gint64 ids[3] = { 2, 0, 1 };
   g_autofree char *folder = test_folder_new ();
   g_autofree char *y = g_build_filename (folder, "y.npy", NULL);
+  char *others[3];
   float target[2];
   gint32 label;
 
@@ -132,6 +133,20 @@ test_records_beside_them (void)
   put_sequence (folder, "s2.npy", 2, 2);
   put_sequence (folder, "s3.npy", 7, 3);
   test_open_fails (folder, DYNO_DATA_ERROR_NOT_FOUND, "labels.csv|y.npy|folder of its own");
+  /* Other files beside them are not their folder; where there are as many, they decide. */
+  for (guint i = 0; i < 3; i++)
+    {
+      others[i] = test_write (folder, (const char *[]){ "1.txt", "2.txt", "3.txt" }[i], "", 0);
+      if (i < 2)
+        test_open_fails (folder, DYNO_DATA_ERROR_NOT_FOUND, "labels.csv|y.npy");
+      else
+        test_open_fails (folder, DYNO_DATA_ERROR_UNKNOWN, "no sub-folders|images");
+    }
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_cmpint (unlink (others[i]), ==, 0);
+      g_free (others[i]);
+    }
   g_assert_true (dyno_npy_write (y, "f4", 2, (guint64[]){ 3, 2 }, values, NULL));
   g_free (test_write (folder, "y.names", "speed (m/s)\nslope\n", 18));
   {

@@ -93,6 +93,14 @@ test_same_samples (void)
   g_assert_null (find (found, "validation measures"));
   unread = survey (folder, 1);
   g_assert_true (found->compared && !unread->compared);
+  for (guint less = 0; less < 2; less++)
+    {
+      g_autoptr (DynoDataset) dataset = test_open (folder);
+      guint64 size = dyno_dataset_get_info (dataset)->size_bytes;
+      g_autoptr (DynoSurvey) limited = survey (folder, size - less);
+
+      g_assert_true (limited->compared == !less);
+    }
   g_assert_cmpuint (found->n_harmful, ==, 2);
   g_assert_null (find (unread, "same as"));
   test_folder_remove (folder);
@@ -341,8 +349,28 @@ test_examples_are_of_all_classes (void)
       g_assert_true (i == 0 || indices[i] > indices[i - 1]);
     }
   g_assert_true (counts[0] == 11 && counts[1] == 3 && counts[2] == 10);
+  g_assert_cmpuint (indices[0], ==, 0);
   g_assert_cmpuint (dyno_dataset_pick_examples (dataset, 2, indices), ==, 2);
   test_folder_remove (folder);
+}
+
+/* Where there are no classes, examples are spread evenly over all samples. */
+static void
+test_examples_without_classes (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:poses?size=16&samples=10", NULL, NULL, NULL, NULL, &error);
+  static const guint64 four[] = { 0, 2, 5, 7 };
+  guint64 indices[16];
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_dataset_pick_examples (dataset, 4, indices), ==, 4);
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpuint (indices[i], ==, four[i]);
+  g_assert_cmpuint (dyno_dataset_pick_examples (dataset, 16, indices), ==, 10);
+  for (guint i = 0; i < 10; i++)
+    g_assert_cmpuint (indices[i], ==, i);
 }
 
 int
@@ -358,5 +386,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/survey/arrays", test_arrays);
   g_test_add_func ("/data/survey/counts-of-classes", test_counts_of_classes);
   g_test_add_func ("/data/survey/examples-are-of-all-classes", test_examples_are_of_all_classes);
+  g_test_add_func ("/data/survey/examples-without-classes", test_examples_without_classes);
   return g_test_run ();
 }
