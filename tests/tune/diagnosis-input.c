@@ -31,10 +31,17 @@ test_ceilings_of_a_search (void)
   trial.stage = "gpu";
   trial.samples_per_s = 9000;
   g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
-  dyno_diagnosis_input_find_ceilings (&m.in, store); /* a run without a model and data */
-  g_assert_true (isnan (m.in.loader_ceiling) && isnan (m.in.gpu_ceiling));
+  for (guint i = 0; i < 7; i++) /* a run without a model, data or settings */
+    {
+      g_strlcpy (m.in.facts.model, i & 1 ? "mlp" : "", sizeof m.in.facts.model);
+      m.in.facts.fingerprint = i & 2 ? 77 : 0;
+      m.in.has_settings = (i & 4) != 0;
+      dyno_diagnosis_input_find_ceilings (&m.in, store);
+      g_assert_true (isnan (m.in.loader_ceiling) && isnan (m.in.gpu_ceiling));
+    }
   g_strlcpy (m.in.facts.model, "mlp", sizeof m.in.facts.model);
   m.in.facts.fingerprint = 77;
+  m.in.has_settings = TRUE;
   dyno_diagnosis_input_find_ceilings (&m.in, store);
   g_assert_true (m.in.loader_ceiling == 5000 && m.in.gpu_ceiling == 9000);
   /* Of the larger batches, the smallest one that is nearly the fastest counts. */
@@ -51,6 +58,14 @@ test_ceilings_of_a_search (void)
   m.in.facts.ranks = 1;
   dyno_diagnosis_input_find_ceilings (&m.in, store); /* batch 1024 would not fit */
   g_assert_true (m.in.larger_batch == 256 && m.in.larger_ceiling == 11000);
+  /* The largest batch that fits may be the one. */
+  m.in.facts.fitting_batch = 127;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
+  m.in.facts.fitting_batch = 128;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (m.in.larger_batch == 128 && m.in.larger_ceiling == 9500);
+  m.in.facts.fitting_batch = 512;
   /* The device was measured with whole batches. */
   m.in.facts.parts = 2;
   dyno_diagnosis_input_find_ceilings (&m.in, store);
@@ -401,6 +416,92 @@ test_reasons_of_throttling (void)
   g_assert_cmpfloat_with_epsilon (in.sensors.power_share, 26.0 / 32, 1e-9);
 }
 
+/* The facts before a run, some of which follow from both the job and the device. */
+static void
+test_plan (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (
+      "builtin:waves?length=16&samples=60&classes=3", NULL, NULL, NULL, NULL, &error);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoJobPlan plan = {
+    .device_bytes = 80, .limit_bytes = 70, .steps_per_epoch = 9, .flops_per_sample = 1e6
+  };
+  DynoDiagnosisInput in;
+
+  g_assert_no_error (error);
+  plan.plan.total_bytes = 60;
+  job->settings.batch_size = 5;
+  job->settings.accumulate = 3;
+  job->settings.data_val_split = 0.2;
+  job->settings.data_test_split = 0.5;
+  for (guint i = 0; i < 4; i++)
+    {
+      DynoDeviceInfo device = { .name = "Test GPU", .fp16 = i & 1 };
+
+      job->settings.amp = i >= 2;
+      plan.fitting_batch = i == 0 ? -1 : 40;
+      dyno_diagnosis_input_init (&in);
+      dyno_diagnosis_input_take_plan (&in, job, dyno_dataset_get_info (dataset), &device, &plan);
+      g_assert_true (in.has_settings && in.settings.batch_size == 5);
+      g_assert_true (in.facts.amp == (i == 3));
+      g_assert_cmpuint (in.facts.fitting_batch, ==, i == 0 ? 0 : 40);
+      g_assert_cmpuint (in.facts.device_bytes, ==, 80);
+      g_assert_cmpuint (in.facts.limit_bytes, ==, 70);
+      g_assert_cmpuint (in.facts.planned_bytes, ==, 60);
+      g_assert_cmpuint (in.facts.batch_size, ==, 5);
+      g_assert_cmpuint (in.facts.accumulate, ==, 3);
+      g_assert_cmpuint (in.facts.steps_per_epoch, ==, 9);
+      g_assert_cmpfloat (in.facts.flops_per_sample, ==, 1e6);
+      g_assert_cmpuint (in.facts.n_test, ==, 30);
+      g_assert_cmpuint (in.facts.n_validation, ==, 6);
+      g_assert_cmpuint (in.facts.n_train, ==, 24);
+    }
+}
+
+/* Nothing is known before the first step, and each quantity has the unit of the guides: minutes of a
+ * whole run, seconds of an epoch, GiB, percent; and the error is the first that is in degrees. */
+static void
+test_measured (void)
+{
+  DynoRunStatus status = { .state = DYNO_SESSION_RUNNING, .run_rate = (double) NAN };
+  double measured[DYNO_PRESET_N_QUANTITIES];
+  DynoDiagnosisInput in;
+
+  dyno_diagnosis_input_init (&in);
+  dyno_diagnosis_input_measure (&in, &status, measured);
+  for (guint i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    g_assert_true (isnan (measured[i]));
+  status.run_rate = 250;
+  status.n_epochs = 1;
+  status.epoch.seconds = 30;
+  status.seconds = 600;
+  in.log.whole.vram_bytes = 3 * (G_GUINT64_CONSTANT (1) << 29);
+  in.sensors.gpu_busy = 0.75;
+  in.sensors.gpu_power = 300;
+  status.metrics.n = 3;
+  status.metrics.infos[0].unit = "degrees";
+  status.metrics.infos[1].unit = "mm";
+  status.metrics.infos[2].unit = "degrees";
+  status.best[0] = 4;
+  status.best[1] = 5;
+  status.best[2] = 6;
+  dyno_diagnosis_input_measure (&in, &status, measured);
+  g_assert_cmpfloat (measured[DYNO_PRESET_SAMPLES_PER_S], ==, 250);
+  g_assert_cmpfloat (measured[DYNO_PRESET_EPOCH], ==, 30);
+  g_assert_true (isnan (measured[DYNO_PRESET_TRAINING]));
+  g_assert_cmpfloat (measured[DYNO_PRESET_VRAM], ==, 1.5);
+  g_assert_cmpfloat (measured[DYNO_PRESET_UTILISATION], ==, 75);
+  g_assert_cmpfloat (measured[DYNO_PRESET_POWER], ==, 300);
+  g_assert_cmpfloat (measured[DYNO_PRESET_ERROR], ==, 4);
+  g_assert_true (isnan (measured[DYNO_PRESET_TIMES_CPU]));
+  status.state = DYNO_SESSION_FINISHED;
+  status.metrics.infos[0].unit = "%";
+  dyno_diagnosis_input_measure (&in, &status, measured);
+  g_assert_cmpfloat (measured[DYNO_PRESET_TRAINING], ==, 10);
+  g_assert_cmpfloat (measured[DYNO_PRESET_ERROR], ==, 6);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -415,5 +516,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/each-sensor-has-its-member-and-unit", test_each_sensor);
   g_test_add_func ("/tune/diagnosis/memory-of-the-machine", test_memory_of_the_machine);
   g_test_add_func ("/tune/diagnosis/reasons-of-throttling", test_reasons_of_throttling);
+  g_test_add_func ("/tune/diagnosis/facts-of-a-plan", test_plan);
+  g_test_add_func ("/tune/diagnosis/measured-in-the-units-of-guides", test_measured);
   return g_test_run ();
 }
