@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The health of a run with recurring troubles. */
+/* The health of a run with recurring troubles, and the loss of a constant answer. */
 #include "health.h"
+#include "npyfile.h"
 #include "train-error.h"
+#include <glib/gstdio.h>
 #include <math.h>
 
 static void
@@ -120,6 +122,90 @@ test_idle_steps (void)
     g_assert_cmpint (dyno_health_take_epoch (&health, 2, 5 * i), ==, i == 6);
 }
 
+/* --- the loss of the best constant answer ----------------------------------------------------- */
+
+/* A data set of n samples, all equal, with targets of an array. */
+static DynoDataset *
+open_targets (DynoTask task, const char *type, guint n_dims, const guint64 *shape,
+              gconstpointer targets)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-XXXXXX", NULL),
+                  *x = g_build_filename (folder, "X.npy", NULL),
+                  *y = g_build_filename (folder, "y.npy", NULL);
+  const DynoDatasetParams params = { .task = task };
+  g_autoptr (GError) error = NULL;
+  float zeros[64] = { 0 };
+  DynoDataset *dataset;
+
+  g_assert_true (dyno_npy_write (x, "f4", 2, (guint64[]){ shape[0], 2 }, zeros, NULL));
+  g_assert_true (dyno_npy_write (y, type, n_dims, shape, targets, NULL));
+  dataset = dyno_dataset_open (x, &params, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_remove (x);
+  g_remove (y);
+  g_rmdir (folder);
+  return dataset;
+}
+
+static GArray *
+list_samples (const guint32 *samples, guint n)
+{
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  return g_array_append_vals (list, samples, n);
+}
+
+/* The entropy of the classes, of which one has no sample. */
+static void
+test_guess_of_classes (void)
+{
+  static const gint64 classes[8] = { 0, 0, 0, 0, 3, 3, 1, 1 };
+  static const guint32 samples[] = { 0, 4 };
+  g_autoptr (DynoDataset) dataset =
+      open_targets (DYNO_TASK_AUTO, "i8", 1, (guint64[]){ 8 }, classes);
+  g_autoptr (GArray) train = list_samples (samples, 2), none = list_samples (samples, 0);
+
+  for (guint weighted = 0; weighted < 2; weighted++)
+    g_assert_cmpfloat_with_epsilon (dyno_health_guess (dataset, train, TRUE, weighted),
+                                    1.5 * log (2), 1e-9);
+  g_assert_cmpfloat (dyno_health_guess (dataset, none, TRUE, FALSE), ==, 0);
+  g_assert_cmpfloat (dyno_health_guess (dataset, NULL, TRUE, FALSE), ==, 0);
+}
+
+/* The mean over the values of their mean square, around their means or around 0, in the samples that
+ * are trained with. */
+static void
+test_guess_of_values (void)
+{
+  static const float values[8] = { 100, 100, 1, 5, 3, 9, -50, 7 };
+  static const guint32 samples[] = { 1, 2 };
+  g_autoptr (DynoDataset) dataset =
+      open_targets (DYNO_TASK_AUTO, "f4", 2, (guint64[]){ 4, 2 }, values);
+  g_autoptr (GArray) train = list_samples (samples, 2);
+
+  g_assert_cmpfloat_with_epsilon (dyno_health_guess (dataset, train, TRUE, FALSE), (1 + 4) / 2.0,
+                                  1e-6);
+  g_assert_cmpfloat_with_epsilon (dyno_health_guess (dataset, train, FALSE, FALSE),
+                                  (1 + 9 + 25 + 81) / 4.0, 1e-5);
+}
+
+/* The mean over samples and labels of the entropy: one label is known of two samples of three, one
+ * is there always.  With weights its scale is another. */
+static void
+test_guess_of_labels (void)
+{
+  static const float labels[12] = { 1, NAN, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0 };
+  static const guint32 samples[] = { 0, 1, 2 };
+  const double even = log (2), third = log (3) - 2.0 / 3 * log (2);
+  g_autoptr (DynoDataset) dataset =
+      open_targets (DYNO_TASK_LABELS, "f4", 2, (guint64[]){ 4, 3 }, labels);
+  g_autoptr (GArray) train = list_samples (samples, 3);
+
+  g_assert_cmpfloat_with_epsilon (dyno_health_guess (dataset, train, TRUE, FALSE),
+                                  (3 * third + 2 * even) / 9, 1e-9);
+  g_assert_cmpfloat (dyno_health_guess (dataset, train, TRUE, TRUE), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -129,5 +215,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/health/measured-against-the-first-loss", test_reference);
   g_test_add_func ("/train/health/idle-epochs-in-a-row-alone", test_idle);
   g_test_add_func ("/train/health/idle-after-some-steps", test_idle_steps);
+  g_test_add_func ("/train/health/guess-of-classes", test_guess_of_classes);
+  g_test_add_func ("/train/health/guess-of-values", test_guess_of_values);
+  g_test_add_func ("/train/health/guess-of-labels", test_guess_of_labels);
   return g_test_run ();
 }

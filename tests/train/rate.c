@@ -218,6 +218,11 @@ test_run_clock (void)
   dyno_run_clock_end_preparation (&clock, began);
   g_assert_cmpint (dyno_run_clock_now (&clock), ==, began);
   g_assert_cmpfloat_with_epsilon (dyno_run_clock_get_preparation (&clock), 2, 1e-9);
+  /* A first step that was measured before steps begin again is none of the next epoch's. */
+  dyno_run_clock_begin_steps (&clock);
+  end_step (&clock, 0.25, &times);
+  dyno_run_clock_begin_steps (&clock);
+  g_assert_cmpfloat_with_epsilon (dyno_run_clock_take_epoch_rate (&clock, 64, 2), 32, 1e-9);
   dyno_run_clock_clear (&clock);
 }
 
