@@ -2,6 +2,7 @@
 /* Prediction: the same numbers as the run's own validation, samples that cannot be read, an end by
  * the caller; and the scores of predictions. */
 #include "classfigures.h"
+#include "predictiontable.h"
 #include "rng.h"
 #include "scores.h"
 #include "train-test.h"
@@ -601,6 +602,118 @@ test_other_targets_are_refused (void)
     }
 }
 
+/* Of equal probabilities the lower number is first, wherever the ranking ends. */
+static void
+test_ranking (void)
+{
+  static const float shares[] = { 0.1f, 0.3f, 0.1f, 0.3f, 0.15f, 0.05f };
+  static const guint32 order[] = { 1, 3, 4, 0, 2, 5 };
+
+  for (guint most = 1; most <= 8; most++)
+    {
+      guint32 ranked[9];
+
+      for (guint i = 0; i < G_N_ELEMENTS (ranked); i++)
+        ranked[i] = 99;
+      g_assert_cmpuint (dyno_prediction_rank (shares, 6, most, ranked), ==, MIN (most, 6));
+      for (guint i = 0; i < G_N_ELEMENTS (ranked); i++)
+        g_assert_cmpuint (ranked[i], ==, i < MIN (most, 6) ? order[i] : 99);
+    }
+}
+
+/* A label is chosen from its own threshold on, or from 0.5 on. */
+static void
+test_chosen_labels (void)
+{
+  static const float shares[] = { 0.5f, 0.25f, 0.75f, 0.5f, 0.49f };
+  float thresholds[] = { 0.6f, 0.25f, 0.8f, 0.1f, 0.49f };
+  static const guint32 expected[2][3] = { { 2, 0, 3 }, { 3, 4, 1 } };
+
+  for (guint own = 0; own < 2; own++)
+    {
+      DynoWeightsInfo info = { .n_outputs = 5,
+                               .is_labels = TRUE,
+                               .thresholds = own ? thresholds : NULL };
+      g_autoptr (GArray) chosen = dyno_prediction_choose_labels (shares, &info);
+
+      g_assert_cmpmem (chosen->data, chosen->len * sizeof (guint32), expected[own],
+                       sizeof expected[own]);
+    }
+}
+
+/* A line for each sample, also for one that cannot be read, has a cell for each column. */
+static void
+test_prediction_table (void)
+{
+  static const struct {
+    gboolean values, labels;
+    guint top;
+    const char *text;
+  } cases[] = {
+    { FALSE, FALSE, 1, "sample,class,probability,problem\na,owl,0.5,\nb,,,no\n" },
+    { FALSE, FALSE, 2,
+      "sample,class_1,probability_1,class_2,probability_2,problem\na,owl,0.5,cat,0.25,\n"
+      "b,,,,,no\n" },
+    { TRUE, FALSE, 1, "sample,x,y (mm),z,problem\na,1,-2,3.5,\nb,,,,no\n" },
+    { FALSE, TRUE, 1, "sample,labels,cat,dog,owl,problem\na,owl|cat,0.25,0.25,0.5,\nb,,,,,no\n" },
+  };
+  g_auto (GStrv) classes = g_strsplit ("cat dog owl", " ", -1),
+                 names = g_strsplit ("x y z", " ", -1), units = g_strsplit (",mm,", ",", -1);
+  float shares[] = { 0.25f, 0.25f, 0.5f }, logits[] = { 1, -2, 3.5f },
+        thresholds[] = { 0.25f, 0.5f, 0.5f };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoWeightsInfo info = { .n_outputs = 3,
+                               .is_values = cases[i].values,
+                               .is_labels = cases[i].labels,
+                               .class_names = classes,
+                               .thresholds = thresholds,
+                               .target_names = names,
+                               .target_units = units };
+      const DynoPrediction good = { .logits = logits, .shares = shares }, bad = { .problem = "no" };
+      g_autoptr (GString) text = g_string_new (NULL);
+
+      dyno_prediction_table_append_head (text, &info, cases[i].top);
+      dyno_prediction_table_append (text, &info, cases[i].top, "a", &good);
+      dyno_prediction_table_append (text, &info, cases[i].top, "b", &bad);
+      g_assert_cmpstr (text->str, ==, cases[i].text);
+    }
+}
+
+/* Counts that are reset count anew, sample by sample or from a table. */
+static void
+test_class_counts_again (void)
+{
+  static const guint32 table[9] = { 2, 1, 0, 0, 3, 1, 0, 0, 0 };
+  DynoClassCounts one, whole;
+  DynoClassMeans a, b;
+
+  dyno_class_counts_init (&one, 3);
+  dyno_class_counts_init (&whole, 3);
+  for (guint round = 0; round < 2; round++)
+    {
+      dyno_class_counts_add (&one, 2, 2); /* of the round before */
+      dyno_class_counts_reset (&one);
+      dyno_class_counts_reset (&whole);
+      dyno_class_counts_add_table (&whole, table);
+      for (guint32 i = 0; i < 9; i++)
+        for (guint k = 0; k < table[i]; k++)
+          dyno_class_counts_add (&one, i / 3, i % 3);
+      g_assert_cmpmem (one.there, 9 * sizeof *one.there, whole.there, 9 * sizeof *whole.there);
+      dyno_class_counts_get_means (&one, &a);
+      dyno_class_counts_get_means (&whole, &b);
+      g_assert_cmpmem (&a, sizeof a, &b, sizeof b);
+      g_assert_cmpfloat_with_epsilon (dyno_class_counts_get_iou (&one, 0), 2.0 / 3, 1e-12);
+      g_assert_cmpfloat_with_epsilon (dyno_class_counts_get_iou (&one, 1), 3.0 / 5, 1e-12);
+      g_assert_cmpfloat (dyno_class_counts_get_iou (&one, 2), ==, 0);
+      g_assert_cmpfloat_with_epsilon (a.iou, (2.0 / 3 + 3.0 / 5) / 3, 1e-12);
+      g_assert_cmpfloat_with_epsilon (a.balanced_accuracy, (2.0 / 3 + 3.0 / 4) / 2, 1e-12);
+    }
+  dyno_class_counts_clear (&one);
+  dyno_class_counts_clear (&whole);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -613,6 +726,10 @@ main (int argc, char **argv)
   g_test_add_func ("/train/scores/values", test_scores_values);
   g_test_add_func ("/train/scores/sums-of-values", test_sums_of_values);
   g_test_add_func ("/train/class-figures/by-definition", test_class_figures);
+  g_test_add_func ("/train/class-figures/counts-that-are-reset", test_class_counts_again);
+  g_test_add_func ("/train/prediction-table/ranking", test_ranking);
+  g_test_add_func ("/train/prediction-table/chosen-labels", test_chosen_labels);
+  g_test_add_func ("/train/prediction-table/lines", test_prediction_table);
   g_test_add_func ("/train/class-figures/of-one-class", test_class_figures_of_one_class);
   g_test_add_func ("/train/scores/matches-classes-by-name", test_matches_classes_by_name);
   g_test_add_func ("/train/scores/matches-classes-by-number", test_matches_classes_by_number);
