@@ -5,6 +5,7 @@
 #include "dataset-class.h"
 #include "masks-test.h"
 #include "npyfile.h"
+#include "partnames.h"
 #include <string.h>
 
 /* The samples of each part in their order: "train: a/1.jpg b/1.jpg; validation: ...". */
@@ -515,6 +516,133 @@ test_packed (void)
   test_folder_remove (out);
 }
 
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* A name belongs to a part by one whole word; words that are neither a part nor usual are the rest,
+ * with which only a folder beside another can be one. */
+static void
+test_names (void)
+{
+  static const struct {
+    const char *name;
+    DynoPart part;
+    const char *rest;
+  } cases[] = {
+    { "train", DYNO_PART_TRAIN, "" },
+    { "trainSet_01", DYNO_PART_TRAIN, "" },
+    { "TRAINING", DYNO_PART_TRAIN, "" },
+    { "testimages", DYNO_PART_TEST, "" },
+    { "val2017", DYNO_PART_VALIDATION, "" },
+    { "jpg.dev", DYNO_PART_VALIDATION, "" },
+    { "evaluation-data", DYNO_PART_VALIDATION, "" },
+    { "public_test", DYNO_PART_VALIDATION, "" },
+    { "privateTest", DYNO_PART_TEST, "" },
+    { "publicTraining", DYNO_PART_TRAIN, "" },
+    { "night train", DYNO_PART_TRAIN, "night" },
+    { "a-bTest_c", DYNO_PART_TEST, "a b c" },
+    { "train-val", DYNO_PART_NONE, NULL },
+    { "test test", DYNO_PART_NONE, NULL },
+    { "trainer", DYNO_PART_NONE, NULL },
+    { "contest", DYNO_PART_NONE, NULL },
+    { "CIFARTest", DYNO_PART_NONE, NULL },
+    { "images", DYNO_PART_NONE, NULL },
+    { "", DYNO_PART_NONE, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *rest = NULL;
+
+      g_assert_cmpint (dyno_part_of_name (cases[i].name, &rest), ==, cases[i].part);
+      g_assert_cmpstr (rest, ==, cases[i].rest);
+      g_assert_cmpint (dyno_part_of_name (cases[i].name, NULL), ==,
+                       g_strcmp0 (cases[i].rest, "") == 0 ? cases[i].part : DYNO_PART_NONE);
+    }
+}
+
+static gboolean
+is_no_file (const char *name, gpointer data)
+{
+  return !strchr (name, '.');
+}
+
+static void
+check_choice (char **names, const char *expected)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  DynoPartFolders folders;
+
+  dyno_part_folders_choose (&folders, (const char *const *) names, is_no_file, NULL);
+  g_string_printf (text, "%s, %s, %s:", folders.train ? folders.train : "-",
+                   folders.validation ? folders.validation : "-",
+                   folders.test ? folders.test : "-");
+  for (guint i = 0; i < folders.unused->len; i++)
+    g_string_append_printf (text, " %s", (const char *) folders.unused->pdata[i]);
+  g_assert_cmpstr (text->str, ==, expected);
+  dyno_part_folders_clear (&folders);
+}
+
+/* The choice follows from the names alone, in any order: plain names first, then short ones. */
+static void
+test_choices (void)
+{
+  static const struct {
+    const char *names, *expected;
+  } cases[] = {
+    { "train val test test_data", "train, val, test: test_data" },
+    { "train test", "train, test, -:" },
+    { "training public_test private_test", "training, public_test, private_test:" },
+    { "night_train bus", "-, -, -:" },
+    { "night_train night_val bus", "night_train, night_val, -:" },
+    { "night_train night_test bus_val", "night_train, night_test, -: bus_val" },
+    { "night_train train", "train, -, -: night_train" },
+    { "train night_test test", "train, test, -: night_test" },
+    { "validation train_01 val train", "train, val, -: train_01 validation" },
+    { "dogs_train cats_train dogs_val cats_val", "cats_train, cats_val, -: dogs_train dogs_val" },
+    { "b_train a_train b_test b_dev", "b_train, b_dev, b_test: a_train" },
+    { "x_train x_val training_images validation_images",
+      "training_images, validation_images, -: x_train x_val" },
+    { "test val", "-, -, -:" },
+    { "train val.tar test", "train, test, -:" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (GStrv) names = g_strsplit (cases[i].names, " ", -1);
+      guint n = g_strv_length (names);
+
+      check_choice (names, cases[i].expected);
+      for (guint k = 0; k < n / 2; k++)
+        {
+          char *name = names[k];
+
+          names[k] = names[n - 1 - k];
+          names[n - 1 - k] = name;
+        }
+      check_choice (names, cases[i].expected);
+    }
+}
+
+/* Of the parts that are listed, the first with samples trains. */
+static void
+test_listed (void)
+{
+  static const struct {
+    guint64 n[DYNO_PART_TEST + 1];
+    DynoPart listed, part;
+  } cases[] = {
+    { { 0, 3, 2, 1 }, DYNO_PART_TRAIN, DYNO_PART_TRAIN },
+    { { 0, 3, 2, 1 }, DYNO_PART_VALIDATION, DYNO_PART_VALIDATION },
+    { { 0, 3, 0, 1 }, DYNO_PART_TEST, DYNO_PART_TEST },
+    { { 0, 0, 2, 1 }, DYNO_PART_VALIDATION, DYNO_PART_TRAIN },
+    { { 0, 0, 2, 1 }, DYNO_PART_TEST, DYNO_PART_TEST },
+    { { 0, 0, 0, 1 }, DYNO_PART_TEST, DYNO_PART_TRAIN },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpint (dyno_part_of_listed (cases[i].n, cases[i].listed), ==, cases[i].part);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -523,6 +651,9 @@ main (int argc, char *argv[])
 
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/own-parts/names", test_names);
+  g_test_add_func ("/data/own-parts/choices", test_choices);
+  g_test_add_func ("/data/own-parts/listed", test_listed);
   g_test_add_func ("/data/own-parts/folders", test_folders);
   g_test_add_func ("/data/own-parts/archives", test_archives);
   g_test_add_func ("/data/own-parts/sequences", test_sequences);
