@@ -228,6 +228,67 @@ test_not_a_number (void)
   dyno_label_sums_clear (&sums);
 }
 
+/* Sums that are reset have the figures of new ones. */
+static void
+test_again (void)
+{
+  static const float logits[3][LABELS] = { { 1, -1, 1, -1, 1 },
+                                           { 0, 2, -2, 1, -3 },
+                                           { 1, 1, 1, 1, 1 } },
+                     truth[3][LABELS] = { { 1, 1, 0, 0, 1 },
+                                          { 0, 1, 1, NAN, 0 },
+                                          { 0, 0, 1, 1, 0 } };
+  DynoLabelFigures figures[2];
+  DynoLabelSums sums[2];
+  Drawn d;
+
+  draw (&d, &sums[0]);
+  dyno_label_sums_reset (&sums[0]);
+  dyno_label_sums_init (&sums[1], LABELS);
+  for (guint k = 0; k < 2; k++)
+    {
+      for (guint i = 0; i < 3; i++)
+        dyno_label_sums_add (&sums[k], logits[i], truth[i], NULL, NULL);
+      dyno_label_sums_get_figures (&sums[k], &figures[k]);
+    }
+  g_assert_cmpuint (sums[0].truth->len, ==, 3 * LABELS);
+  g_assert_cmpmem (&figures[0], sizeof *figures, &figures[1], sizeof *figures);
+  for (guint k = 0; k < 2; k++)
+    dyno_label_sums_clear (&sums[k]);
+}
+
+/* Labels that are not known are neither right nor wrong; a sample of which none is known is right. */
+static void
+test_counts_of_a_sample (void)
+{
+  static const float logits[4] = { 2, -1, 0, 3 };
+  static const struct {
+    float truth[4];
+    guint32 n_known, n_wrong;
+  } cases[] = {
+    { { 1, 0, 1, 1 }, 4, 0 },
+    { { 1, 1, 0, NAN }, 3, 2 },
+    { { NAN, NAN, NAN, 0 }, 1, 1 },
+    { { NAN, NAN, NAN, NAN }, 0, 0 },
+  };
+  DynoLabelFigures figures;
+  DynoLabelSums sums;
+
+  dyno_label_sums_init (&sums, 4);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint32 n_known = 99, n_wrong = 99;
+
+      dyno_label_sums_add (&sums, logits, cases[i].truth, &n_known, &n_wrong);
+      g_assert_cmpuint (n_known, ==, cases[i].n_known);
+      g_assert_cmpuint (n_wrong, ==, cases[i].n_wrong);
+    }
+  dyno_label_sums_get_figures (&sums, &figures);
+  g_assert_cmpfloat_with_epsilon (figures.label_accuracy, (1 + 1.0 / 3 + 0 + 1) / 4, 1e-12);
+  g_assert_cmpfloat_with_epsilon (figures.exact_match, 0.5, 1e-12);
+  dyno_label_sums_clear (&sums);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -237,5 +298,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/labelsums/second-use", test_second_use);
   g_test_add_func ("/train/labelsums/undefined", test_undefined);
   g_test_add_func ("/train/labelsums/not-a-number", test_not_a_number);
+  g_test_add_func ("/train/labelsums/again", test_again);
+  g_test_add_func ("/train/labelsums/counts-of-a-sample", test_counts_of_a_sample);
   return g_test_run ();
 }
