@@ -3,6 +3,7 @@
 #include "data-test.h"
 #include "npyfile.h"
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,9 +100,12 @@ test_own_parts (void)
 static void
 test_parts_of_a_list (void)
 {
-  static const char table[] = "file,label,split\ns1.npy,a,train\ns2.npy,b,val\ns3.npy,b,train\n";
+  static const char table[] = "file,label,split\ns1.npy,a,train\ns2.npy,b,val\ns3.npy,b,train\n",
+                    other[] = "file,label,split\ns1.npy,a,val\ns2.npy,b,train\ns3.npy,b,train\n";
   g_autofree char *folder = test_folder_new ();
   g_autoptr (GArray) train = NULL, validation = NULL;
+  g_autoptr (DynoDataset) again = NULL;
+  guint64 bytes = 0;
 
   for (guint i = 1; i <= 3; i++)
     {
@@ -115,6 +119,25 @@ test_parts_of_a_list (void)
   g_assert_cmpuint (train->len, ==, 2);
   g_assert_cmpuint (validation->len, ==, 1);
   g_assert_cmpuint (g_array_index (validation, guint32, 0), ==, 1);
+  for (guint i = 1; i <= 3; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%s/s%u.npy", folder, i);
+      GStatBuf status;
+
+      g_assert_cmpint (g_stat (name, &status), ==, 0);
+      bytes += (guint64) status.st_size;
+    }
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->size_bytes, ==, bytes);
+  /* Another part makes it other data. */
+  g_free (test_write (folder, "labels.csv", other, sizeof other - 1));
+  again = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (again)->content_hash, !=,
+                    dyno_dataset_get_info (dataset)->content_hash);
+  g_clear_pointer (&again, dyno_dataset_unref);
+  g_free (test_write (folder, "labels.csv", table, sizeof table - 1));
+  again = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (again)->content_hash, ==,
+                    dyno_dataset_get_info (dataset)->content_hash);
   test_folder_remove (folder);
 }
 
