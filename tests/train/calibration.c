@@ -206,6 +206,23 @@ measure_f1 (const DynoScores *scores, guint label, double temperature, float thr
   return 2.0 * right / (there + predicted);
 }
 
+/* The mean of the cross entropies of all labels, of which those that are not known have none. */
+static double
+measure_loss (const DynoScores *scores, double temperature)
+{
+  double loss = 0;
+
+  for (guint i = 0; i < SAMPLES * LABELS; i++)
+    {
+      float truth = g_array_index (scores->labels.truth, float, i);
+      double logit = (double) g_array_index (scores->labels.logits, float, i) / temperature;
+
+      if (!isnan (truth))
+        loss += log1p (exp (truth > 0.5f ? -logit : logit));
+    }
+  return loss / (SAMPLES * LABELS);
+}
+
 static void
 test_thresholds (void)
 {
@@ -237,6 +254,8 @@ test_thresholds (void)
   g_assert_cmpfloat_with_epsilon (c.f1_macro_after, mean, 1e-12);
   g_assert_cmpfloat (c.f1_macro_after, >, c.f1_macro_before + 0.05);
   g_assert_cmpfloat (c.loss_after, <, c.loss_before);
+  g_assert_cmpfloat_with_epsilon (c.loss_before, measure_loss (scores, 1), 1e-9);
+  g_assert_cmpfloat_with_epsilon (c.loss_after, measure_loss (scores, info.temperature), 1e-9);
 }
 
 /* The thresholds that a file has are those of its scores, and a label that keeps its threshold
@@ -265,9 +284,9 @@ test_thresholds_of_a_file (void)
 }
 
 /* Calibrates one label with these logits, the largest first.  Returns the logit, before the
- * calibration, that reaches the threshold; *f1: its F1. */
+ * calibration, that reaches the threshold; *f1: its F1; *temperature: the new one. */
 static double
-find_limit (const float *logits, const float *truth, guint n, double *f1)
+find_limit (const float *logits, const float *truth, guint n, double *f1, double *temperature)
 {
   DynoWeightsInfo info = { .n_outputs = 1, .temperature = 1, .is_labels = TRUE };
   g_autoptr (DynoScores) scores = dyno_scores_new (&info, 0);
@@ -285,6 +304,7 @@ find_limit (const float *logits, const float *truth, guint n, double *f1)
   g_assert_true (dyno_calibrate (scores, &info, &c, &error));
   g_assert_no_error (error);
   *f1 = c.f1_macro_after;
+  *temperature = info.temperature;
   threshold = (double) info.thresholds[0];
   g_free (info.thresholds);
   return (log (threshold) - log1p (-threshold)) * info.temperature;
@@ -294,28 +314,56 @@ find_limit (const float *logits, const float *truth, guint n, double *f1)
 static void
 test_tie_is_nearest_to_half (void)
 {
-  /* The first two, the first five, and the first eight have an F1 of 2/3. */
-  static const float logits[] = { 3, 2.5f, 2, 1.5f, 0.4f, -0.2f, -1, -1.5f, -2, -2.5f, -3, -3.5f };
-  static const float truth[] = { 1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0 };
-  double f1, limit = find_limit (logits, truth, G_N_ELEMENTS (logits), &f1);
+  /* Of six samples with the label, the first two, six, and ten have an F1 of 1/2. */
+  static const float logits[] = {
+    3,     2.5f,  2,     1.5f,  1,  0.4f,  -0.2f, -0.3f, -0.4f, -0.5f,
+    -0.6f, -0.7f, -0.8f, -0.9f, -1, -1.1f, -1.2f, -1.3f, -1.4f, -1.5f
+  };
+  static const float truth[] = { 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1 };
+  double f1, unused, limit = find_limit (logits, truth, G_N_ELEMENTS (logits), &f1, &unused);
 
-  g_assert_cmpfloat_with_epsilon (f1, 2.0 / 3, 1e-12);
+  g_assert_cmpfloat_with_epsilon (f1, 0.5, 1e-12);
   g_assert_cmpfloat (limit, <, 0.4);
   g_assert_cmpfloat (limit, >, -0.2);
 }
 
-/* The first eleven have an F1 of 14/18, little more than the 10/13 of the first six. */
+/* Just as many samples with the label, or without it, as a threshold needs; and where all samples
+ * should be chosen, the threshold is half the lowest probability. */
+static void
+test_just_enough_samples (void)
+{
+  static const float few[] = { 3, 2.5f, 2, 1, -0.2f, -1, -1.5f, -2, -2.5f, -3, -3.5f },
+                     few_truth[] = { 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0 },
+                     all[] = { 3, 2.5f,  2,  1.5f,  1,     0.9f,  0.8f, 0.7f,
+                               0, -0.5f, -1, -1.1f, -1.2f, -1.3f, -1.4f },
+                     all_truth[] = { 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1 };
+  double f1, temperature, limit;
+
+  limit = find_limit (few, few_truth, G_N_ELEMENTS (few), &f1, &temperature);
+  g_assert_cmpfloat_with_epsilon (f1, 10.0 / 11, 1e-12);
+  g_assert_cmpfloat (limit, <, -1);
+  g_assert_cmpfloat (limit, >, -1.5);
+  limit = find_limit (all, all_truth, G_N_ELEMENTS (all), &f1, &temperature);
+  g_assert_cmpfloat_with_epsilon (f1, 20.0 / 25, 1e-12);
+  g_assert_cmpfloat_with_epsilon (1 / (1 + exp (-limit / temperature)),
+                                  1 / (1 + exp (1.4 / temperature)) / 2, 1e-6);
+}
+
+/* The first eleven have an F1 of 14/18, little more than the 10/13 of the first six.  The threshold is
+ * in the middle between the probabilities of the eleventh and the next one. */
 static void
 test_best_is_little_better (void)
 {
   static const float logits[] = { 3,     2.5f, 2,     1.5f, 1,     0.5f, 0,
                                   -0.5f, -1,   -1.5f, -2,   -2.5f, -3,   -3.5f };
   static const float truth[] = { 1, 1, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0 };
-  double f1, limit = find_limit (logits, truth, G_N_ELEMENTS (logits), &f1);
+  double f1, temperature,
+      limit = find_limit (logits, truth, G_N_ELEMENTS (logits), &f1, &temperature);
 
   g_assert_cmpfloat_with_epsilon (f1, 14.0 / 18, 1e-12);
-  g_assert_cmpfloat (limit, <, -2);
-  g_assert_cmpfloat (limit, >, -2.5);
+  g_assert_cmpfloat_with_epsilon (
+      1 / (1 + exp (-limit / temperature)),
+      (1 / (1 + exp (2 / temperature)) + 1 / (1 + exp (2.5 / temperature))) / 2, 1e-6);
 }
 
 int
@@ -330,5 +378,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/calibration/thresholds-of-file", test_thresholds_of_a_file);
   g_test_add_func ("/train/calibration/little-better", test_best_is_little_better);
   g_test_add_func ("/train/calibration/tie", test_tie_is_nearest_to_half);
+  g_test_add_func ("/train/calibration/just-enough", test_just_enough_samples);
   return g_test_run ();
 }
