@@ -279,6 +279,38 @@ test_shapes_and_types (void)
   test_folder_remove (folder);
 }
 
+/* Where as many sequences have one number of features as another, the first one's counts. */
+static void
+test_tie_of_features (void)
+{
+  static const char *const names[] = { "a/1.npy", "a/2.npy", "b/1.npy", "b/2.npy" };
+  static const float values[12] = { 0 };
+  g_autofree char *folder = test_folder_new ();
+
+  for (guint first = 2; first < 4; first++)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+
+      put_sequence (folder, "a/1.npy", 1, 0); /* makes the folders */
+      put_sequence (folder, "b/1.npy", 1, 0);
+      for (guint i = 0; i < 4; i++)
+        {
+          g_autofree char *path = g_build_filename (folder, names[i], NULL);
+
+          g_assert_true (dyno_npy_write (
+              path, "f4", 2, (guint64[]){ 2, i % 2 == 0 ? first : 5 - first }, values, NULL));
+        }
+      dataset = test_open (folder);
+      g_assert_cmpuint (
+          dyno_field_axis (
+              dyno_schema_find_role (&dyno_dataset_get_info (dataset)->schema, DYNO_FIELD_INPUT),
+              'F'),
+          ==, first);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+    }
+  test_folder_remove (folder);
+}
+
 static void
 test_changes_in_use (void)
 {
@@ -366,6 +398,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/sequences/list-beside-them", test_list_beside_them);
   g_test_add_func ("/data/sequences/list-of-masks", test_list_of_masks);
   g_test_add_func ("/data/sequences/shapes-and-types", test_shapes_and_types);
+  g_test_add_func ("/data/sequences/tie-of-features", test_tie_of_features);
   g_test_add_func ("/data/sequences/changes-in-use-are-errors", test_changes_in_use);
   g_test_add_func ("/data/sequences/stray-arrays-are-none", test_stray_arrays);
   g_test_add_func ("/data/sequences/targets-of-more-than-a-gigabyte",
