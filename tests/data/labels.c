@@ -260,6 +260,13 @@ test_rows_and_parts (void)
   g_assert_no_error (error);
   assert_labels (parts, "dog cat owl", "11? 00? 101");
   g_assert_true (dyno_dataset_get_info (parts)->has_split);
+  /* Each file may lack a label, and have another column among its labels. */
+  put_text (train, "_classes.csv", "filename, dog, fox, cat\na.jpg, 1, 1, 1\nb.jpg, 0, 0, 0\n");
+  put_text (valid, "_classes.csv", "filename, cat, light, owl, dog\nc.jpg, 0, dim, 1, 1\n");
+  g_autoptr (DynoDataset) others = open_as (both, DYNO_TASK_LABELS, &error);
+  g_assert_no_error (error);
+  assert_labels (others, "dog fox cat owl", "111? 000? 1?01");
+  put_text (train, "_classes.csv", "filename, dog, cat\na.jpg, 1, 1\nb.jpg, 0, 0\n");
   /* By chance each row of the second file has a single 1. */
   put_text (valid, "_classes.csv", "filename, dog, cat\nc.jpg, 0, 1\n");
   g_autoptr (DynoDataset) single = open_as (both, DYNO_TASK_AUTO, &error);
