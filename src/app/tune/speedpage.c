@@ -38,7 +38,7 @@ struct _DynoSpeedPage {
   DynoDeviceInfo device;
   DynoDataset *dataset;
   char *folder; /* of the search, for its measurements and its report; or NULL */
-  gboolean over, paused, freeing, has_best, worth_using;
+  gboolean over, paused, stopping, freeing, has_best, worth_using;
   DynoSettings best;
   guint timer;
 };
@@ -198,7 +198,7 @@ static void
 show_progress (DynoSpeedPage *self, const DynoTuneEvent *event)
 {
   g_autofree char *settings = dyno_trial_describe (&event->trial.settings);
-  if (self->paused)
+  if (self->paused || self->stopping)
     return;
   g_autofree char *what = NULL;
   if (event->preparing && event->n_to_prepare > 0)
@@ -328,7 +328,7 @@ dyno_speed_page_show_search (DynoSpeedPage *self, DynoTune *tune, const char *fo
   self->folder = g_strdup (folder);
   gtk_list_store_clear (self->trials);
   self->has_best = FALSE;
-  self->over = self->paused = FALSE;
+  self->over = self->paused = self->stopping = FALSE;
   g_clear_pointer (&self->result, dyno_tune_result_unref);
   remember_setup (self);
   dyno_widget_add_class (self->start, "suggested-action", TRUE);
@@ -368,6 +368,7 @@ dyno_speed_page_stop (DynoSpeedPage *self)
 {
   if (!self->tune || self->over || self->freeing)
     return;
+  self->stopping = TRUE;
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Stopping; what was measured stays"));
   dyno_tune_stop (self->tune);
 }
