@@ -76,6 +76,8 @@ gboolean dyno_window_queue_job (DynoWindow *self, GError **error);
 gboolean dyno_window_queue_holds_device (DynoWindow *self);
 /* The setup is used for something else: a job that was edited in it stays as it was. */
 void dyno_window_end_editing (DynoWindow *self);
+/* The job cannot be edited, since its data set is gone: the setup is again as it was before. */
+void dyno_window_leave_editing (DynoWindow *self);
 /* To be called when a run has ended: starts the queue, if jobs wait and the user has not chosen
  * otherwise.  A run that the user stopped starts nothing. */
 void dyno_window_go_on_with_queue (DynoWindow *self);

@@ -305,6 +305,8 @@ setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The data set cannot be opened"),
                              error);
+  if (self->unedited)
+    dyno_window_leave_editing (self);
 }
 
 static void

@@ -76,15 +76,28 @@ dyno_window_end_editing (DynoWindow *self)
   g_clear_pointer (&self->unedited, dyno_job_unref);
 }
 
-/* The window gets the settings back that it had before. */
+/* Gives the window the settings back that it had before. */
+static void
+take_back (DynoWindow *self)
+{
+  g_autoptr (DynoJob) unedited = g_steal_pointer (&self->unedited);
+  if (unedited && !dyno_setup_is_locked (self->setup))
+    dyno_setup_set_job (self->setup, unedited);
+}
+
+void
+dyno_window_leave_editing (DynoWindow *self)
+{
+  dyno_edit_bar_dismiss (DYNO_EDIT_BAR (self->edit_bar));
+  take_back (self);
+}
+
 static void
 edit_answered (DynoEditBar *bar, gint64 id, gboolean save, DynoWindow *self)
 {
-  g_autoptr (DynoJob) unedited = g_steal_pointer (&self->unedited);
   if (save)
     dyno_job_list_change (self->jobs, id, dyno_setup_get_job (self->setup));
-  if (unedited && !dyno_setup_is_locked (self->setup))
-    dyno_setup_set_job (self->setup, unedited);
+  take_back (self);
 }
 
 /* --- going on --------------------------------------------------------------------------------- */

@@ -28,6 +28,12 @@ dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
 }
 
 void
+dyno_edit_bar_set_savable (DynoEditBar *self, gboolean savable)
+{
+  gtk_info_bar_set_response_sensitive (GTK_INFO_BAR (self), GTK_RESPONSE_ACCEPT, savable);
+}
+
+void
 dyno_edit_bar_dismiss (DynoEditBar *self)
 {
   gtk_widget_hide (GTK_WIDGET (self));

@@ -12,6 +12,8 @@ G_DECLARE_FINAL_TYPE (DynoEditBar, dyno_edit_bar, DYNO, EDIT_BAR, GtkInfoBar)
 /* Signal "answered" (gint64 id, gboolean save): the job is to be changed, or to stay as it was; the
  * bar is hidden then. */
 void dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job);
+/* Whether the settings of the window can be saved at present. */
+void dyno_edit_bar_set_savable (DynoEditBar *self, gboolean savable);
 /* Hides the bar without an answer. */
 void dyno_edit_bar_dismiss (DynoEditBar *self);
 

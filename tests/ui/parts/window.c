@@ -168,6 +168,12 @@ get_epochs (DynoWindow *window)
   return dyno_setup_get_job (window->setup)->settings.epochs;
 }
 
+static gboolean
+is_not_edited (gpointer window)
+{
+  return !gtk_widget_get_visible (DYNO_WINDOW (window)->edit_bar);
+}
+
 /* A job that waits is edited in the window, which has its own settings back afterwards, whether the
  * job was changed or not, and whatever other job was looked at meanwhile. */
 static void
@@ -177,6 +183,7 @@ test_a_job_is_edited_in_the_window (void)
       g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
   DynoWindow *window = DYNO_WINDOW (widget);
   g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs", NULL);
+  g_autoptr (DynoJob) lost = dyno_job_new ();
 
   parts_wait (is_planned, window->setup);
   dyno_window_take_runs_folder (window, runs);
@@ -201,7 +208,21 @@ test_a_job_is_edited_in_the_window (void)
     }
   parts_wait (first_has_two_epochs, window);
   g_assert_cmpint (get_queued (window, 1)->job->settings.epochs, ==, 6);
+  /* A job whose data set is gone cannot be edited. */
+  lost->data = g_strdup ("/nowhere/at/all");
+  lost->settings.epochs = 4;
+  dyno_job_list_add (window->jobs, lost, runs);
+  wait_for_jobs (window, 3);
   for (guint i = 0; i < 2; i++)
+    {
+      g_signal_emit_by_name (window->jobs_popover, "edit", get_queued (window, 2));
+      g_assert_cmpint (get_epochs (window), ==, 4);
+      parts_wait (is_not_edited, window);
+      g_assert_cmpint (get_epochs (window), ==, 9);
+      g_assert_true (dyno_error_bar_has_error (DYNO_ERROR_BAR (window->error_bar)));
+      dyno_error_bar_dismiss (DYNO_ERROR_BAR (window->error_bar));
+    }
+  for (guint i = 0; i < 3; i++)
     dyno_job_list_remove (window->jobs, get_queued (window, i)->id);
   wait_for_jobs (window, 0);
   gtk_widget_destroy (widget);
