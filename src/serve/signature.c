@@ -135,6 +135,28 @@ write_mask_outputs (const DynoSignature *s, DynoJson *json)
 }
 
 static void
+write_label_names (const DynoSignature *s, DynoJson *json)
+{
+  const float *thresholds = s->info->thresholds;
+
+  dyno_json_begin_object (json, "parameters");
+  dyno_json_string (json, "of",
+                    thresholds
+                        ? "the names of the labels with a probability of their threshold or more, "
+                          "the most probable first, with " DYNO_SERVE_BETWEEN " between them"
+                        : "the names of the labels with a probability of 0.5 or more, the most "
+                          "probable first, with " DYNO_SERVE_BETWEEN " between them");
+  if (thresholds)
+    {
+      dyno_json_begin_array (json, "thresholds");
+      for (guint32 i = 0; i < s->info->n_outputs; i++)
+        dyno_json_double (json, NULL, (double) thresholds[i]);
+      dyno_json_end_array (json);
+    }
+  dyno_json_end_object (json);
+}
+
+static void
 write_outputs (const DynoSignature *s, DynoJson *json)
 {
   gint64 shape[2] = { -1, s->info->n_outputs };
@@ -157,13 +179,7 @@ write_outputs (const DynoSignature *s, DynoJson *json)
     return;
   write_tensor (json, s->info->is_labels ? "labels" : "class", "BYTES", shape, 1);
   if (s->info->is_labels)
-    {
-      dyno_json_begin_object (json, "parameters");
-      dyno_json_string (json, "of",
-                        "the names of the labels with a probability of 0.5 or more, the most "
-                        "probable first, with " DYNO_SERVE_BETWEEN " between them");
-      dyno_json_end_object (json);
-    }
+    write_label_names (s, json);
   dyno_json_end_object (json);
 }
 

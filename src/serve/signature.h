@@ -9,11 +9,11 @@
  * - Any other network: samples as its data had them, UINT8, INT32 or FP32, before normalisation,
  *   which the network does itself; sequences may be shorter where the data's were.
  * The outputs are "probabilities" FP32 (N, classes) and "class" BYTES (N), the name of the most
- * likely class; or "probabilities" FP32 (N, labels), each label's own, and "labels" BYTES (N), the
- * names of the labels with 0.5 or more, the most probable first, with DYNO_SERVE_BETWEEN between
- * them; or "values" FP32 (N, values) in the data's units; or "mask" UINT8 (N, H, W), the class id
- * of each pixel of the prepared picture, and "shares" FP32 (N, classes), the classes' shares of
- * these pixels. */
+ * likely class; or "probabilities" FP32 (N, labels), each label's own, and "labels" BYTES (N),
+ * the names of the labels with 0.5 or more, or with their threshold in the weights or more, the
+ * most probable first, with DYNO_SERVE_BETWEEN between them; or "values" FP32 (N, values) in the
+ * data's units; or "mask" UINT8 (N, H, W), the class id of each pixel of the prepared picture,
+ * and "shares" FP32 (N, classes), the classes' shares of these pixels. */
 #pragma once
 #include "jsontext.h"
 #include "weightsinfo.h"

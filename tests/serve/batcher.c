@@ -406,6 +406,8 @@ check_failure (gboolean at_submit)
   check_outputs (&jobs[2]);
   check_outputs (&jobs[3]);
   g_assert_cmpuint (e.n_lost, ==, 0);
+  g_assert_cmpuint (e.n_batches_told, ==, 3); /* those that were predicted */
+  g_assert_cmpuint (e.n_samples_told, ==, 9);
   engine_clear (&e);
 }
 

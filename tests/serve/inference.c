@@ -29,6 +29,9 @@ test_json (void)
     "{\"inputs\": [{\"data\": [[[[1,2,3],[4,5,6]],[[7,8,9],[10,11,255]]]], " PICTURE "}]}",
     "{\"later\": {\"a\": [1]}, \"parameters\": {\"priority\": 1}, \"inputs\": [{" PICTURE
     ", \"parameters\": {\"x\": 1}, \"y\": [2], \"data\": [ " PIXELS " ] }] }\n",
+    "{\"inputs\": [{\"shape\": [7, 7, 7], \"name\": \"x\", \"datatype\": \"FP32\", \"data\": "
+    "[1], " PICTURE ", \"data\": [" PIXELS
+    "]}]}", /* of members that are there twice, the last ones count */
   };
   DynoSignature signature;
 
@@ -91,6 +94,18 @@ test_image_files (void)
   g_assert_no_error (error);
   g_assert_cmpuint (request->n, ==, 2);
   g_assert_cmpmem (request->samples + 12, 12, pixels, sizeof pixels);
+  /* Neither more files nor fewer than the shape has. */
+  for (guint n = 1; n <= 3; n += 2)
+    {
+      g_autofree char *other = g_strdup_printf (
+          "{\"inputs\": [{\"name\": \"input\", \"datatype\": \"BYTES\", \"shape\": "
+          "[%u], \"parameters\": {\"binary_data_size\": %u}}]}",
+          n, twice->len);
+      g_autoptr (GError) problem = NULL;
+      g_assert_null (test_request (&signature, other, twice->data, twice->len, &problem));
+      g_assert_error (problem, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
+      g_assert_nonnull (strstr (problem->message, "its size in 4 bytes"));
+    }
 }
 
 /* Pixels of another size are prepared as a file with these pixels is, for each number of
@@ -151,6 +166,13 @@ test_numbers (void)
       NULL, 0, &error);
   g_assert_no_error (error);
   g_assert_cmpmem (tokens->samples, tokens->size_bytes, words, sizeof words);
+  g_autoptr (DynoInferRequest) digits =
+      test_request (&signature,
+                    "{\"inputs\":[{\"name\":\"input\",\"datatype\":\"INT32\",\"shape\":[1,4],"
+                    "\"data\":[1,2,3,4]}]}",
+                    NULL, 0, &error);
+  g_assert_no_error (error); /* the shortest text that holds so many */
+  g_assert_cmpint (((const gint32 *) (gconstpointer) digits->samples)[3], ==, 4);
 }
 
 /* Each sample is padded to the longest one, and has its length. */
@@ -171,6 +193,27 @@ test_sequences (void)
   g_assert_cmpmem (request->samples, request->size_bytes, floats, sizeof floats);
   g_assert_cmpint (request->lengths[0], ==, 2);
   g_assert_cmpint (request->lengths[1], ==, 2);
+  for (gint32 n = 1; n <= 4; n++)
+    {
+      static const float three[] = { 1, 2, 3, 4, 5, 6 };
+      g_autofree char *json = g_strdup_printf (
+          "{\"inputs\": [{\"name\": \"input\", \"datatype\": \"FP32\", \"shape\": [1, %d, 2], "
+          "\"data\": [%.*s]}]}",
+          n, 6 * n - 2, "1, 2, 3, 4, 5, 6, 7, 8");
+      g_autoptr (GError) problem = NULL;
+      g_autoptr (DynoInferRequest) one = test_request (&signature, json, NULL, 0, &problem);
+      if (n == 4) /* longer than the longest one */
+        {
+          g_assert_error (problem, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
+          g_assert_nonnull (strstr (problem->message, "[N, 1 to 3, 2]"));
+          continue;
+        }
+      g_assert_no_error (problem);
+      g_assert_cmpint (one->lengths[0], ==, n);
+      g_assert_cmpmem (one->samples, 8 * (gsize) n, three, 8 * (gsize) n);
+      for (gint32 i = 2 * n; i < 6; i++)
+        g_assert_cmpfloat (((const float *) (gconstpointer) one->samples)[i], ==, 9);
+    }
 }
 
 /* --- hostile ---------------------------------------------------------------------------------- */
@@ -283,6 +326,14 @@ static const struct {
   { "{\"outputs\": [], \"outputs\": [], \"inputs\": [{" PICTURE ", \"data\": [" PIXELS "]}]}", NULL,
     "outputs: it is there twice", DYNO_SERVE_ERROR_BAD_REQUEST },
   { "{\"outputs\": [{\"name\": \"class\"}, {\"name\": \"class\"}], \"inputs\": [{" PICTURE
+    ", \"data\": [" PIXELS "]}]}",
+    NULL, "outputs[1]", DYNO_SERVE_ERROR_BAD_REQUEST },
+  { "{\"outputs\": [{\"name\": \"class\", \"parameters\": {\"classification\": 1}}], \"inputs\": "
+    "[{" PICTURE ", \"data\": [" PIXELS "]}]}",
+    NULL, "outputs[0].parameters.classification", DYNO_SERVE_ERROR_BAD_REQUEST },
+  { "{\"outputs\": [{\"name\": \"probabilities\", \"parameters\": {\"classification\": 1}}, "
+    "{\"name\": "
+    "\"probabilities\", \"parameters\": {\"classification\": 2}}], \"inputs\": [{" PICTURE
     ", \"data\": [" PIXELS "]}]}",
     NULL, "outputs[1]", DYNO_SERVE_ERROR_BAD_REQUEST },
   { "{\"outputs\": [{\"name\": \"probabilities\", \"parameters\": {\"classification\": -1}}], "
@@ -433,6 +484,45 @@ test_answers (void)
                 "{\"model_name\": \"zoo\", \"model_version\": \"1\", \"outputs\": [{\"name\": "
                 "\"probabilities\", \"datatype\": \"BYTES\", \"shape\": [1, 2], \"data\": "
                 "[\"0.5:1:bee \\\"b\\\"\", \"0.25:0:ant\"]}]}");
+  /* No more than there are; the first of equal ones; and beside all of them. */
+  check_answer (
+      "\"outputs\": [{\"name\": \"probabilities\"}, {\"name\": \"probabilities\", "
+      "\"parameters\": {\"classification\": 9}}],",
+      "{\"model_name\": \"zoo\", \"model_version\": \"1\", \"outputs\": [{\"name\": "
+      "\"probabilities\", \"datatype\": \"FP32\", \"shape\": [1, 3], \"data\": [0.25, 0.5, "
+      "0.25]}, {\"name\": \"probabilities\", \"datatype\": \"BYTES\", \"shape\": [1, 3], "
+      "\"data\": [\"0.5:1:bee \\\"b\\\"\", \"0.25:0:ant\", \"0.25:2:cat\"]}]}");
+}
+
+/* Each sample of a request has its own outputs, in JSON and in binary data. */
+static void
+test_answers_of_two_samples (void)
+{
+  static const float outputs[] = { 0.25f, 0.5f, 0.25f, 0, 0.25f, 0.75f };
+  static const char members[] =
+      "\"inputs\": [{\"name\": \"input\", \"datatype\": \"UINT8\", \"shape\": [2, 2, 2, 3], "
+      "\"data\": "
+      "[" PIXELS ", " PIXELS "]}], \"outputs\": [{\"name\": \"class\"}, {\"name\": "
+      "\"probabilities\", \"parameters\": {\"binary_data\": true}}, {\"name\": \"probabilities\", "
+      "\"parameters\": {\"classification\": 1}}]";
+  g_autofree char *json = g_strdup_printf ("{%s}", members);
+  g_autoptr (GError) error = NULL;
+  DynoSignature signature;
+  gint64 header_length;
+  gsize size;
+
+  test_signature_image (&signature, 3);
+  g_autoptr (DynoInferRequest) request = test_request (&signature, json, NULL, 0, &error);
+  g_assert_no_error (error);
+  g_autofree char *text = g_bytes_unref_to_data (
+      dyno_infer_response_new (&signature, request, outputs, &header_length), &size);
+  g_autofree char *shown = g_strndup (text, (gsize) header_length);
+  g_assert_nonnull (strstr (shown, "\"shape\": [2], \"data\": [\"bee \\\"b\\\"\", \"cat\"]"));
+  g_assert_nonnull (
+      strstr (shown, "\"shape\": [2, 3], \"parameters\": {\"binary_data_size\": 24}"));
+  g_assert_nonnull (
+      strstr (shown, "\"shape\": [2, 1], \"data\": [\"0.5:1:bee \\\"b\\\"\", \"0.75:2:cat\"]"));
+  g_assert_cmpmem (text + header_length, size - (gsize) header_length, outputs, sizeof outputs);
 }
 
 /* A sample has the labels that are at least as likely as not, the most probable first. */
@@ -529,6 +619,44 @@ test_mixed_answer (void)
   g_assert_nonnull (g_strstr_len (text, header_length, "\"data\": [\"bee"));
 }
 
+/* The parameter of the request is for the outputs that have none of their own. */
+static void
+test_own_parameter_of_an_output (void)
+{
+  static const struct {
+    const char *all, *own;
+    gboolean binary[2];
+  } cases[] = {
+    { "true", "true", { TRUE, TRUE } },
+    { "true", "false", { TRUE, FALSE } },
+    { "false", "true", { FALSE, TRUE } },
+    { "false", "false", { FALSE, FALSE } },
+  };
+  DynoSignature signature;
+
+  test_signature_image (&signature, 3);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++)
+    {
+      gboolean first = i % 2;
+      g_autofree char *own = g_strdup_printf ("{\"name\": \"class\", \"parameters\": "
+                                              "{\"binary_data\": %s}}",
+                                              cases[i / 2].own),
+                      *json = g_strdup_printf (
+                          "{\"outputs\": [%s%s{\"name\": \"probabilities\"}%s%s"
+                          "], \"inputs\": [{" PICTURE ", \"data\": [" PIXELS "]}], "
+                          "\"parameters\": {\"binary_data_output\": %s}}",
+                          first ? own : "", first ? ", " : "", first ? "" : ", ", first ? "" : own,
+                          cases[i / 2].all);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoInferRequest) request = test_request (&signature, json, NULL, 0, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpuint (request->n_outputs, ==, 2);
+      g_assert_cmpint (request->outputs[first].binary, ==, cases[i / 2].binary[0]);
+      g_assert_cmpint (request->outputs[!first].binary, ==, cases[i / 2].binary[1]);
+    }
+}
+
 static char *
 describe (const DynoSignature *signature)
 {
@@ -564,6 +692,15 @@ test_metadata (void)
                             "\"cat\"], \"of\": \"each label by itself: their sum is not 1\""
                             "}}, {\"name\": \"labels\", \"datatype\": \"BYTES\", "
                             "\"shape\": [-1], \"parameters\": {\"of\": \"the names of"));
+  g_assert_nonnull (strstr (of_labels, "a probability of 0.5 or more, the most probable first"));
+  g_assert_null (strstr (of_labels, "threshold"));
+  DynoWeightsInfo calibrated = *labels.info;
+  float thresholds[] = { 0.25f, 0.5f, 0.75f };
+  calibrated.thresholds = thresholds;
+  labels.info = &calibrated;
+  g_autofree char *of_calibrated = describe (&labels);
+  g_assert_nonnull (strstr (of_calibrated, "a probability of their threshold or more, the most"));
+  g_assert_nonnull (strstr (of_calibrated, "\"thresholds\": [0.25, 0.5, 0.75]"));
   g_assert_nonnull (strstr (of_values, "\"datatype\": \"FP32\", \"shape\": [-1, 2]"));
   g_assert_nonnull (strstr (of_values, "\"names\": [\"yaw\", \"pitch\"]"));
   g_assert_nonnull (strstr (of_values, "\"units\": [\"degrees\", \"\"]"));
@@ -595,8 +732,10 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/request/number-beyond-fp32", test_number_beyond_fp32);
   g_test_add_func ("/serve/response/json", test_answers);
   g_test_add_func ("/serve/response/labels", test_labels);
+  g_test_add_func ("/serve/response/two-samples", test_answers_of_two_samples);
   g_test_add_func ("/serve/response/binary", test_binary_answer);
   g_test_add_func ("/serve/response/mixed", test_mixed_answer);
+  g_test_add_func ("/serve/request/own-parameter-of-an-output", test_own_parameter_of_an_output);
   g_test_add_func ("/serve/signature/metadata", test_metadata);
   return g_test_run ();
 }

@@ -24,12 +24,16 @@ test_routes (void)
     { "GET", "/v2/models/a/versions/1/ready", "a", DYNO_ROUTE_MODEL_READY, -1 },
     { "POST", "/v2/models/a/versions/1/infer", "a", DYNO_ROUTE_INFER, -1 },
     { "POST", "/v2/models/versions/infer", "versions", DYNO_ROUTE_INFER, -1 },
+    { "HEAD", "/v2/models/a", "a", DYNO_ROUTE_MODEL, -1 },
     { "GET", "/v2/models/a/infer", "a", DYNO_ROUTE_INFER, DYNO_SERVE_ERROR_METHOD },
+    { "HEAD", "/v2/models/a/infer", "a", DYNO_ROUTE_INFER, DYNO_SERVE_ERROR_METHOD },
     { "POST", "/v2/models/a", "a", DYNO_ROUTE_MODEL, DYNO_SERVE_ERROR_METHOD },
     { "DELETE", "/metrics", NULL, DYNO_ROUTE_METRICS, DYNO_SERVE_ERROR_METHOD },
     { "POST", "/v2/models/a/versions/2/infer", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
     { "POST", "/v2/models/a/versions", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
     { "POST", "/v2/models/a/infer/b", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
+    { "POST", "/v2/models/a/versions/1/infer/b", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
+    { "POST", "/v2/models/a/infer/", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
     { "GET", "/v2/models/", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
     { "GET", "/v2/models", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
     { "GET", "/v2/models//infer", NULL, -1, DYNO_SERVE_ERROR_NOT_FOUND },
@@ -48,6 +52,8 @@ test_routes (void)
       g_assert_cmpint (ok, ==, cases[i].error < 0);
       if (!ok)
         g_assert_error (error, DYNO_SERVE_ERROR, cases[i].error);
+      if (cases[i].error == DYNO_SERVE_ERROR_METHOD)
+        g_assert_cmpstr (route.allow, ==, cases[i].kind == DYNO_ROUTE_INFER ? "POST" : "GET, HEAD");
       if (cases[i].kind >= 0)
         {
           g_assert_cmpint ((int) route.kind, ==, cases[i].kind);
@@ -91,9 +97,16 @@ test_token_file (void)
     { "\n0123456789abcdef", NULL },
   };
   g_autofree char *folder = g_dir_make_tmp ("dyno-token-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (folder, "token", NULL);
+  g_autofree char *path = g_build_filename (folder, "token", NULL),
+                  *longest = g_strnfill (1024, 'x'), *longer = g_strnfill (1025, 'x');
   GError *error = NULL;
 
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (g_file_set_contents (path, i ? longer : longest, -1, NULL));
+      g_autofree char *token = dyno_token_read (path, NULL);
+      g_assert_cmpstr (token, ==, i ? NULL : longest);
+    }
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autofree char *token = NULL;
@@ -160,6 +173,8 @@ test_names (void)
   g_assert_false (dyno_serve_name_is_good (longer));
   g_assert_false (dyno_serve_name_is_good (""));
   g_assert_false (dyno_serve_name_is_good (".."));
+  g_assert_false (dyno_serve_name_is_good ("."));
+  g_assert_true (dyno_serve_name_is_good ("..."));
   g_assert_false (dyno_serve_name_is_good ("a/b"));
   g_assert_false (dyno_serve_name_is_good ("a\"b"));
   g_assert_false (dyno_serve_name_is_good ("ä"));
@@ -211,6 +226,51 @@ test_metrics (void)
   dyno_serve_metrics_free (other);
 }
 
+/* Batches have buckets up to the largest one, which may be a power of two or not; a status that no
+ * answer should have counts as the last one, and a model without requests has a line. */
+static void
+test_metrics_at_the_ends (void)
+{
+  static const struct {
+    guint32 most;
+    const char *last, *next;
+  } rows[] = {
+    { 1, "1", "2" },
+    { 2, "2", "4" },
+    { 8, "8", "16" },
+    { 9, "16", "32" },
+    { 65535, "65536", "131072" },
+    { 65536, "65536", "131072" },
+    { 1u << 20, "65536", "131072" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoServeMetrics *metrics = dyno_serve_metrics_new (rows[i].most);
+      DynoServeMetricsRow row = { "zoo", metrics, 0, 0 };
+      g_autofree char *before = dyno_serve_metrics_to_text (&row, 1),
+                      *last =
+                          g_strdup_printf ("dyno_batch_samples_bucket{model=\"zoo\",le=\"%s\"} %u",
+                                           rows[i].last, rows[i].most <= 65536),
+                      *next = g_strdup_printf ("le=\"%s\"", rows[i].next);
+      has_line (before, "dyno_requests_total{model=\"zoo\",code=\"200\"} 0");
+      g_assert_null (strstr (before, "code=\"500\""));
+      dyno_serve_metrics_add_request (metrics, 418, 10000000);
+      dyno_serve_metrics_add_request (metrics, 503, 10000001);
+      dyno_serve_metrics_add_batch (metrics, rows[i].most);
+      g_autofree char *text = dyno_serve_metrics_to_text (&row, 1);
+      has_line (text, "dyno_requests_total{model=\"zoo\",code=\"200\"} 0");
+      has_line (text, "dyno_requests_total{model=\"zoo\",code=\"500\"} 1");
+      has_line (text, "dyno_requests_total{model=\"zoo\",code=\"503\"} 1");
+      has_line (text, "dyno_request_seconds_bucket{model=\"zoo\",le=\"10\"} 1");
+      has_line (text, "dyno_request_seconds_bucket{model=\"zoo\",le=\"+Inf\"} 2");
+      has_line (text, last);
+      has_line (text, "dyno_batch_samples_bucket{model=\"zoo\",le=\"+Inf\"} 1");
+      g_assert_null (strstr (text, next));
+      dyno_serve_metrics_free (metrics);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -221,5 +281,6 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/listen/forms", test_listen);
   g_test_add_func ("/serve/names/good-ones", test_names);
   g_test_add_func ("/serve/metrics/text", test_metrics);
+  g_test_add_func ("/serve/metrics/at-the-ends", test_metrics_at_the_ends);
   return g_test_run ();
 }
