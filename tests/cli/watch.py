@@ -336,15 +336,15 @@ class Watch(Case):
         self.assertLessEqual(self.screen_of(last, 60, 12).most, 60)
 
     def test_a_run_that_is_resumed_has_its_new_settings(self):
-        """The run is resumed twice: with fewer epochs and a limit of steps, then with more epochs
-        and no limit."""
+        """The run is resumed twice, each time on another device: with fewer epochs and a limit of
+        steps, then with more epochs and no limit."""
         name = self.make_run()
         resumes = (3, 25, 31), (9, 0, 32)
         shown = []
 
         def resume(*_):
             epochs, max_steps, step = resumes[len(shown)]
-            self.write(f'{name}/facts.ini', f'[run]\nsteps_per_epoch=10\nmax_steps={max_steps}\n')
+            self.write(f'{name}/facts.ini', f'[run]\ndevice=Card {epochs}\nsteps_per_epoch=10\nmax_steps={max_steps}\n')
             self.write(f'{name}/settings.new', SETTINGS.format('shapes').replace('epochs=4', f'epochs={epochs}').replace('=32', f'={epochs}'))
             os.replace(self.path(f'{name}/settings.new'), self.path(f'{name}/settings.ini'))
             self.write(f'{name}/metrics.csv', ROW.format(step, 0.05, 160, step / 2), 'a')
@@ -363,6 +363,7 @@ class Watch(Case):
         self.in_terminal(100, 30, 'watch', act=resume, later=find_all)
         for (epochs, _, step), frame in zip(resumes, shown):
             self.assertIn(f'batch {epochs},', frame)
+            self.assertIn(f'Card {epochs}', frame)
             self.assertIn(f'1 of {epochs}  step {step}', frame)
 
     def test_signals_give_the_terminal_back(self):

@@ -157,8 +157,11 @@ read_facts (DynoWatchRun *run)
   run->has_facts = dyno_run_facts_read (run->folder, &run->facts);
   if (!run->has_facts)
     return;
-  if (!s->device && run->facts.device[0])
-    s->device = g_strdup (run->facts.device);
+  if (run->facts.device[0])
+    {
+      g_free (s->device); /* a run may be resumed on another one */
+      s->device = g_strdup (run->facts.device);
+    }
   if (run->facts.max_steps > 0 && run->facts.steps_per_epoch > 0)
     {
       s->steps = run->facts.max_steps;
