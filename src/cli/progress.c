@@ -325,3 +325,42 @@ dyno_progress_epoch (DynoProgress *progress)
                           epoch->samples_per_s, seconds);
   dyno_progress_print (progress, "%s", line->str);
 }
+
+char *
+dyno_progress_describe_end (const DynoEvent *event, const char *best, double rate,
+                            const char *folder)
+{
+  GString *text = g_string_new (NULL);
+  g_autofree char *seconds = dyno_text_duration (event->done.seconds), *shown = NULL;
+  guint64 steps = event->done.steps, now = steps - MIN (steps, event->done.begin_steps);
+
+  if (event->done.whole_steps > 0)
+    g_string_append_printf (
+        text, "stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps as asked, in %s",
+        steps, event->done.whole_steps, seconds);
+  else
+    g_string_append_printf (text, "done: %" G_GUINT64_FORMAT " %s in %s", steps,
+                            steps == 1 ? "step" : "steps", seconds);
+  if (event->done.begin_steps > 0)
+    {
+      g_autofree char *part =
+          dyno_text_duration (MAX (event->done.seconds - event->done.begin_seconds, 0));
+
+      g_string_append_printf (text, ", %" G_GUINT64_FORMAT " of them now in %s", now, part);
+    }
+  if (rate > 0)
+    {
+      g_autofree char *of_samples = dyno_text_rate (rate);
+
+      g_string_append_printf (text, ", %s samples/s", of_samples);
+    }
+  if (best)
+    g_string_append_printf (text, ", best validation %s (epoch %" G_GUINT64_FORMAT ")", best,
+                            event->done.best_epoch);
+  if (event->done.whole_steps > 0 && folder)
+    {
+      shown = g_filename_display_name (folder);
+      g_string_append_printf (text, "; resume with: dynoctl train --resume %s", shown);
+    }
+  return g_string_free (text, FALSE);
+}

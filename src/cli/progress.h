@@ -28,6 +28,12 @@ void dyno_progress_epoch (DynoProgress *progress);
 /* "accuracy 98.50 %", "mean error 2.3100 degrees".  g_free. */
 char *dyno_text_metric (const DynoMetricInfo *metric, double value);
 char *dyno_text_metric_number (const DynoMetricInfo *metric, double value); /* "98.50 %"; g_free */
+/* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)", of a DONE
+ * event.  best: the best value of the metric, NULL: none; rate 0: not known.  For a resumed run it
+ * adds this process's share; for a run that made the requested number of steps before the end of
+ * its epochs, how to resume it from the folder (NULL: there is none).  g_free. */
+char *dyno_progress_describe_end (const DynoEvent *event, const char *best, double rate,
+                                  const char *folder);
 /* Shows a bar with this head, fraction and tail. */
 void dyno_progress_show (DynoProgress *progress, const char *head, double fraction,
                          const char *tail);

@@ -130,47 +130,6 @@ print_parts (Run *run, const DynoEvent *event)
                          event->done.batch_size, event->done.parts);
 }
 
-/* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)".  For a
- * resumed run it adds this process's share; for a run that made the requested number of steps
- * before the end of its epochs, how to resume it.  g_free. */
-static char *
-describe_end (const Run *run, const DynoEvent *event, const char *best, double rate)
-{
-  GString *text = g_string_new (NULL);
-  g_autofree char *seconds = dyno_text_duration (event->done.seconds), *shown = NULL;
-  guint64 steps = event->done.steps, now = steps - MIN (steps, event->done.begin_steps);
-
-  if (event->done.whole_steps > 0)
-    g_string_append_printf (
-        text, "stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps as asked, in %s",
-        steps, event->done.whole_steps, seconds);
-  else
-    g_string_append_printf (text, "done: %" G_GUINT64_FORMAT " %s in %s", steps,
-                            steps == 1 ? "step" : "steps", seconds);
-  if (event->done.begin_steps > 0)
-    {
-      g_autofree char *part =
-          dyno_text_duration (MAX (event->done.seconds - event->done.begin_seconds, 0));
-
-      g_string_append_printf (text, ", %" G_GUINT64_FORMAT " of them now in %s", now, part);
-    }
-  if (rate > 0)
-    {
-      g_autofree char *of_samples = dyno_text_rate (rate);
-
-      g_string_append_printf (text, ", %s samples/s", of_samples);
-    }
-  if (best)
-    g_string_append_printf (text, ", best validation %s (epoch %" G_GUINT64_FORMAT ")", best,
-                            event->done.best_epoch);
-  if (event->done.whole_steps > 0 && run->whole)
-    {
-      shown = g_filename_display_name (run->whole);
-      g_string_append_printf (text, "; resume with: dynoctl train --resume %s", shown);
-    }
-  return g_string_free (text, FALSE);
-}
-
 /* "test: accuracy 97.10 %, loss 0.0912 on 300 samples that the training has not seen". */
 static void
 print_test (Run *run, const DynoMetricTable *table, int selecting, const DynoTestResult *test)
@@ -217,7 +176,8 @@ on_done (Run *run, const DynoEvent *event)
           selecting >= 0 && !isnan (event->done.best_val_metric)
               ? dyno_text_metric (&table->infos[selecting], event->done.best_val_metric)
               : NULL;
-      g_autofree char *words = describe_end (run, event, best, status->run_rate);
+      g_autofree char *words =
+          dyno_progress_describe_end (event, best, status->run_rate, run->whole);
 
       dyno_progress_print (&run->progress, "%s", words);
       print_parts (run, event);

@@ -90,6 +90,44 @@ test_parts_of_a_metric_are_in_one_bracket (void)
                              "2.5000 degrees, roll 3.5000 degrees)  7.0 samples/s  *\n*");
 }
 
+/* The end states the time of the whole run, and of a resumed one also the steps and the time of this
+ * process; only a run that has steps left is to be resumed. */
+static void
+test_the_end_of_a_run_in_words (void)
+{
+  const struct {
+    guint64 steps, begin_steps, whole_steps, best_epoch;
+    double seconds, begin_seconds, rate;
+    const char *best, *folder, *words;
+  } rows[] = {
+    { 1, 0, 0, 0, 2, 0, 0, NULL, "run", "done: 1 step in 2.0 s" },
+    { 280, 0, 0, 5, 50, 0, 187, "accuracy 99.00 %", "run",
+      "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)" },
+    { 27, 9, 0, 0, 3700, 3600, 0, NULL, "run",
+      "done: 27 steps in 1:01:40, 18 of them now in 1:40" },
+    { 9, 5, 27, 0, 8, 6, 20, NULL, "a run",
+      "stopped after 9 of 27 steps as asked, in 8.0 s, 4 of them now in 2.0 s, 20.0 samples/s; "
+      "resume with: dynoctl train --resume a run" },
+    { 9, 0, 27, 0, 8, 0, 0, NULL, NULL, "stopped after 9 of 27 steps as asked, in 8.0 s" },
+    /* Clocks of two processes may differ a little. */
+    { 9, 9, 0, 0, 6, 6.5, 0, NULL, "run", "done: 9 steps in 6.0 s, 0 of them now in 0.0 s" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_new (DYNO_EVENT_DONE);
+      event->done.steps = rows[i].steps;
+      event->done.begin_steps = rows[i].begin_steps;
+      event->done.whole_steps = rows[i].whole_steps;
+      event->done.best_epoch = rows[i].best_epoch;
+      event->done.seconds = rows[i].seconds;
+      event->done.begin_seconds = rows[i].begin_seconds;
+      g_autofree char *words =
+          dyno_progress_describe_end (event, rows[i].best, rows[i].rate, rows[i].folder);
+      g_assert_cmpstr (words, ==, rows[i].words);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -98,5 +136,6 @@ main (int argc, char **argv)
                    test_lines_say_how_long_they_stand);
   g_test_add_func ("/cli/progress/parts-of-a-metric-are-in-one-bracket",
                    test_parts_of_a_metric_are_in_one_bracket);
+  g_test_add_func ("/cli/progress/the-end-of-a-run-in-words", test_the_end_of_a_run_in_words);
   return g_test_run ();
 }

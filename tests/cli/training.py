@@ -209,6 +209,10 @@ class Train(Case):
         self.assertRegex(words, r'\naccuracy +[0-9.]+ % +[0-9.]+ % +[0-9.]+ % +[0-9.]+ %\n')
         self.assertEqual(self.read('whole', 'folds.csv'), table)
 
+        # Folds that are written over begin anew.
+        over = self.train('--epochs', '1', '--folds', '3', '--out', self.path('whole'), '--force')
+        self.assertEqual([(d['nothing_left'], d['steps_before']) for d in self.events(over, 'done')], [(False, 0)] * 3)
+
     def test_the_test_part(self):
         """A share of the data is measured once, at the end, with the best weights: the same for all
         folds and whatever share validates; the folder, the history and an evaluation agree."""
