@@ -1472,6 +1472,61 @@ test_one_crop (void)
     }
 }
 
+/* Mirroring negates the angles yaw and roll wherever they are among the values, and not pitch; the
+ * names of the data set go before those of the model.  A rotation would change all three. */
+static void
+test_mirrored_angles (void)
+{
+  static const char *const pose[] = { "yaw", "pitch", "roll", NULL },
+                           *const turned[] = { "Roll", "x", "PITCH", "yaw", NULL },
+                           *const others[] = { "x", "yaws", "height", NULL },
+                           *const pitch[] = { "x", "y", "pitch", NULL };
+  static const struct {
+    const char *const *names;
+    const char *model;
+    guint n;
+    guint32 negated;
+    gboolean has_angles;
+  } rows[] = {
+    { pose, "mlp", 3, 1 | 4, TRUE },
+    { turned, "mlp", 4, 1 | 8, TRUE },
+    { others, "mlp", 3, 0, FALSE },
+    { pitch, "mlp", 3, 0, TRUE },
+    { NULL, "mlp", 3, 0, FALSE },
+    { NULL, "headpose_resnet18", 3, 1 | 4, TRUE },
+    { others, "headpose_resnet18", 3, 0, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      DynoSettings *s = &job->settings;
+      DynoDatasetInfo info = { .name = (char *) "heads", .target_names = (char **) rows[i].names };
+      DynoAugmentation augmentation;
+
+      info.schema = dyno_schema_image (DYNO_ELEMENT_U8, 16, 16, 3, rows[i].n);
+      g_free (job->model);
+      job->model = g_strdup (rows[i].model);
+      s->augment_flip = TRUE;
+      g_assert_true (dyno_augment_get (job, &info, &info.schema, &augmentation, NULL));
+      g_assert_cmpuint (augmentation.negated, ==, rows[i].negated);
+      g_assert_cmpfloat (augmentation.flip, ==, 0.5);
+      for (guint k = 0; k < 3; k++)
+        {
+          g_autoptr (GError) error = NULL;
+          s->augment_rotate = k == 1 ? 10 : 0;
+          s->augment_flip_vertical = k == 2;
+          gboolean good = dyno_augment_get (job, &info, &info.schema, &augmentation, &error);
+          g_assert_true (good == (k == 0 || !rows[i].has_angles));
+          if (!good)
+            g_assert_nonnull (strstr (error->message, k == 1 ? "augment.rotate turns"
+                                                             : "augment.flip_vertical turns"));
+          if (!good)
+            g_assert_true (g_str_has_suffix (error->message, k == 1 ? "to 0" : "to false"));
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1510,6 +1565,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/refused-samples-are-of-the-share", test_refused_samples_are_of_the_share);
   g_test_add_func ("/job/parts", test_parts);
   g_test_add_func ("/job/settings/one-crop", test_one_crop);
+  g_test_add_func ("/job/settings/mirrored-angles", test_mirrored_angles);
   g_test_add_func ("/job/parts-of-folds", test_parts_of_folds);
   g_test_add_func ("/job/parts-that-cannot-be", test_parts_refused);
   g_test_add_func ("/job/settings/parts-of-groups", test_parts_of_groups);
