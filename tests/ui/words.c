@@ -543,11 +543,11 @@ test_changes_are_undone_in_their_order (void)
   DynoSetupHistory *history = dyno_setup_history_new ();
 
   check_step (history, TRUE, 0, -1);
-  dyno_setup_history_add (history, make_state (1), "lr");
-  dyno_setup_history_add (history, make_state (2), "epochs");
-  dyno_setup_history_add (history, make_state (3), NULL);
+  dyno_setup_history_add (history, make_state (1), "lr", 0);
+  dyno_setup_history_add (history, make_state (2), "epochs", 0);
+  dyno_setup_history_add (history, make_state (3), NULL, 0);
   /* Changes that belong to no single setting are never merged. */
-  dyno_setup_history_add (history, make_state (4), NULL);
+  dyno_setup_history_add (history, make_state (4), NULL, 0);
   check_step (history, FALSE, 5, -1);
   check_step (history, TRUE, 5, 4);
   check_step (history, TRUE, 4, 3);
@@ -556,17 +556,44 @@ test_changes_are_undone_in_their_order (void)
   check_step (history, FALSE, 3, 4);
   check_step (history, TRUE, 4, 3);
   /* A new branch: the undone states are dropped. */
-  dyno_setup_history_add (history, make_state (6), "lr");
+  dyno_setup_history_add (history, make_state (6), "lr", 0);
   check_step (history, FALSE, 7, -1);
   check_step (history, TRUE, 7, 6);
   check_step (history, FALSE, 6, 7);
-  dyno_setup_history_add (history, make_state (8), "lr"); /* after undo and redo */
+  dyno_setup_history_add (history, make_state (8), "lr", 0); /* after undo and redo */
   check_step (history, TRUE, 9, 8);
   for (guint i = 100; i < 400; i++)
-    dyno_setup_history_add (history, make_state (i), NULL);
+    dyno_setup_history_add (history, make_state (i), NULL, 0);
   for (guint i = 399; i >= 200; i--)
     check_step (history, TRUE, i + 1, (int) i);
   check_step (history, TRUE, 200, -1);
+  dyno_setup_history_free (history);
+}
+
+/* Changes of one setting are one step as long as each follows the one before within a moment,
+ * however long they take in all; with a change of another one in between they are not. */
+static void
+test_changes_in_quick_succession_are_one_step (void)
+{
+  static const gint64 begins_us[] = { 0, (gint64) 3600 * G_USEC_PER_SEC };
+  DynoSetupHistory *history = dyno_setup_history_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (begins_us); i++)
+    {
+      gint64 t = begins_us[i];
+      for (guint k = 0; k < 10; k++)
+        dyno_setup_history_add (history, make_state (k), "lr", t += 700 * 1000);
+      dyno_setup_history_add (history, make_state (20), "lr", t += 900 * 1000);
+      dyno_setup_history_add (history, make_state (21), "epochs", t + 1);
+      dyno_setup_history_add (history, make_state (22), "epochs", t + 2);
+      dyno_setup_history_add (history, make_state (23), "lr", t + 3);
+      dyno_setup_history_add (history, make_state (24), NULL, t + 4);
+      dyno_setup_history_add (history, make_state (25), "lr", t + 5);
+      static const guint states[] = { 25, 24, 23, 21, 20, 0 };
+      for (guint k = 0; k < G_N_ELEMENTS (states); k++)
+        check_step (history, TRUE, 30, (int) states[k]);
+      check_step (history, TRUE, 30, -1);
+    }
   dyno_setup_history_free (history);
 }
 
@@ -711,5 +738,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ui/runlist/finds-runs-by-any-word", test_runs_are_found_by_any_word);
   g_test_add_func ("/ui/setuphistory/changes-are-undone-in-their-order",
                    test_changes_are_undone_in_their_order);
+  g_test_add_func ("/ui/setuphistory/changes-in-quick-succession-are-one-step",
+                   test_changes_in_quick_succession_are_one_step);
   return g_test_run ();
 }

@@ -150,7 +150,7 @@ take_state (DynoSetup *self)
 static void
 remember (DynoSetup *self, const char *key)
 {
-  dyno_setup_history_add (self->history, take_state (self), key);
+  dyno_setup_history_add (self->history, take_state (self), key, g_get_monotonic_time ());
 }
 
 /* Data set */
@@ -413,23 +413,35 @@ dyno_setup_get_job (DynoSetup *self)
   return self->job;
 }
 
+/* Opens the data set again that is being opened, else the one in use, as the settings and the model
+ * are now. */
 static void
 open_again (DynoSetup *self)
 {
-  if (self->dataset && !dyno_dataset_get_info (self->dataset)->generated)
-    open_data (self, self->job->data);
+  const char *opening = dyno_setup_get_opening (self, NULL);
+  g_autofree char *location = g_strdup (opening ? opening : self->job->data);
+  if (opening || (self->dataset && !dyno_dataset_get_info (self->dataset)->generated))
+    open_data (self, location);
 }
 
-/* Whether the model reads the open data set differently from the previous model: an array with
- * three axes is read as images or as sequences, depending on the model. */
+static gboolean
+is_of_sequences (const char *name)
+{
+  const DynoModel *model = name ? dyno_model_find (name, NULL) : NULL;
+  return model && (model->reads_lengths || model->sequences);
+}
+
+/* Whether the model reads the data set differently from the previous model: an array with three
+ * axes is read as images or as sequences, depending on the model.  One that is being opened may be
+ * such an array. */
 static gboolean
 reads_otherwise (DynoSetup *self, const char *before)
 {
   const DynoDatasetInfo *info = dyno_setup_get_info (self);
-  const DynoModel *was = before ? dyno_model_find (before, NULL) : NULL,
-                  *is = self->job->model ? dyno_model_find (self->job->model, NULL) : NULL;
-  return info && (g_strcmp0 (info->axes, "NHW") == 0 || g_strcmp0 (info->axes, "NTF") == 0)
-         && (was && was->reads_lengths) != (is && is->reads_lengths);
+  gboolean may_be =
+      dyno_setup_get_opening (self, NULL)
+      || (info && (g_strcmp0 (info->axes, "NHW") == 0 || g_strcmp0 (info->axes, "NTF") == 0));
+  return may_be && is_of_sequences (before) != is_of_sequences (self->job->model);
 }
 
 /* Sets the model and its start weights, which may be NULL. */
@@ -545,7 +557,7 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   g_autoptr (DynoSetupState) before = take_state (self);
   if (!dyno_settings_set_number (&self->job->settings, key, value, error))
     return FALSE;
-  dyno_setup_history_add (self->history, g_steal_pointer (&before), key);
+  dyno_setup_history_add (self->history, g_steal_pointer (&before), key, g_get_monotonic_time ());
   if (info->by_preset)
     self->by_hand = dyno_setup_is_custom (self);
   else if (!self->by_hand)

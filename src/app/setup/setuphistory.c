@@ -39,12 +39,12 @@ dyno_setup_history_free (DynoSetupHistory *self)
 }
 
 void
-dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key)
+dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key,
+                        gint64 now_us)
 {
-  gint64 now = g_get_monotonic_time ();
-  gboolean same = key && g_strcmp0 (key, self->key) == 0 && now - self->last_us < MOMENT_US
+  gboolean same = key && g_strcmp0 (key, self->key) == 0 && now_us - self->last_us < MOMENT_US
                   && self->before->len > 0 && self->after->len == 0;
-  self->last_us = now;
+  self->last_us = now_us;
   if (same)
     {
       dyno_setup_state_free (state);

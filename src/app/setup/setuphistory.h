@@ -22,8 +22,9 @@ typedef struct _DynoSetupHistory DynoSetupHistory;
 DynoSetupHistory *dyno_setup_history_new (void);
 void dyno_setup_history_free (DynoSetupHistory *self);
 /* Adds the state before a change, and takes it.  key: the setting that changes; NULL: several
- * change. */
-void dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key);
+ * change.  now_us: the time of the change by the monotonic clock. */
+void dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key,
+                             gint64 now_us);
 /* Returns the previous (undo TRUE) or next state, owned by the caller; takes now, which becomes the
  * state of the reverse step.  NULL: there is no such state, and now is freed. */
 DynoSetupState *dyno_setup_history_step (DynoSetupHistory *self, gboolean undo,
