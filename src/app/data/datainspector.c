@@ -5,7 +5,6 @@
 #include "format.h"
 #include "parts.h"
 #include "settingtitles.h"
-#include "survey.h"
 #include <glib/gi18n.h>
 
 typedef struct {
@@ -157,19 +156,24 @@ divided (GObject *source, GAsyncResult *result, gpointer data)
   changed (self);
 }
 
-static void
-compared (GObject *source, GAsyncResult *result, gpointer data)
+void
+dyno_data_inspector_take_survey (DynoDataInspector *self, DynoSurvey *survey, const GError *error)
 {
-  DynoDataInspector *self = data;
-  g_autoptr (GError) error = NULL;
-  DynoSurvey *survey = g_task_propagate_pointer (G_TASK (result), &error);
-  if (!survey && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return;
   g_clear_object (&self->comparing);
   g_clear_pointer (&self->survey, dyno_survey_free);
+  g_clear_pointer (&self->failure, g_free);
   self->survey = survey;
   self->failure = error ? g_strdup (error->message) : NULL;
   changed (self);
+}
+
+static void
+compared (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  DynoSurvey *survey = g_task_propagate_pointer (G_TASK (result), &error);
+  if (survey || !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    dyno_data_inspector_take_survey (data, survey, error);
 }
 
 /* Compares the samples, unless this was done, is under way, or would disturb a run or

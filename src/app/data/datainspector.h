@@ -9,6 +9,7 @@
  * data set are dropped.  Signal: "changed".  Main thread only. */
 #pragma once
 #include "setup.h"
+#include "survey.h"
 
 G_BEGIN_DECLS
 
@@ -30,5 +31,9 @@ gboolean dyno_data_inspector_is_busy (DynoDataInspector *self);
 gboolean dyno_data_inspector_can_compare (DynoDataInspector *self);
 /* Compares the samples, however large they are. */
 void dyno_data_inspector_compare (DynoDataInspector *self);
+/* Takes the result of a comparison of the open data set, as from its thread: the survey, which the
+ * inspector owns from then on, or NULL and an error. */
+void dyno_data_inspector_take_survey (DynoDataInspector *self, DynoSurvey *survey,
+                                      const GError *error);
 
 G_END_DECLS

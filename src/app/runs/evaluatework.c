@@ -131,12 +131,12 @@ find_part (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **error)
   return NULL;
 }
 
-static gboolean
-trained_on (const DynoEvaluateRequest *r, DynoDataset *dataset)
+gboolean
+dyno_evaluate_has_trained (const DynoEvaluateRequest *r, guint64 content_hash)
 {
   DynoRunFacts facts;
-  return dyno_run_facts_read (r->folder, &facts) && facts.fingerprint
-         && facts.fingerprint == dyno_dataset_get_info (dataset)->content_hash;
+  return r->data && dyno_run_facts_read (r->folder, &facts) && facts.fingerprint
+         && facts.fingerprint == content_hash;
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, 
     return FALSE;
   copy_info (dyno_predictor_get_info (predictor), &e->info);
   e->device = g_strdup (dyno_predictor_get_device (predictor));
-  e->is_trained = r->data && trained_on (r, e->dataset);
+  e->is_trained = dyno_evaluate_has_trained (r, dyno_dataset_get_info (e->dataset)->content_hash);
   if (e->is_trained)
     g_ptr_array_add (
         notes, g_strdup (_ ("Samples that trained the run are among these: the figures are better "

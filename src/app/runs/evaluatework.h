@@ -27,6 +27,10 @@ typedef struct {
 /* Whether the run kept samples for a test; reads a small file. */
 gboolean dyno_evaluate_has_test (const char *folder);
 
+/* Whether samples that trained the run are among those of the request, whose data set has this
+ * content_hash; reads a small file.  A part of the run's own data has none of them. */
+gboolean dyno_evaluate_has_trained (const DynoEvaluateRequest *request, guint64 content_hash);
+
 DynoEvaluateRequest *dyno_evaluate_request_new (const char *folder, const DynoJob *job, int device);
 DynoEvaluateRequest *dyno_evaluate_request_ref (DynoEvaluateRequest *request);
 void dyno_evaluate_request_unref (DynoEvaluateRequest *request);

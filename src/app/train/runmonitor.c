@@ -23,6 +23,7 @@ struct _DynoRunMonitor {
   DynoRunView *view;
   gboolean over;            /* the DONE event was received */
   gboolean freeing;         /* the session is being freed in a thread */
+  gint64 (*clock) (void);   /* microseconds */
   gint64 begin_us, shown_s; /* start of the run; elapsed seconds at the last "changed" */
   DynoMetrics *log;         /* of the last run; NULL: none yet */
   DynoEvent *masks;         /* the newest MASKS event of the run; NULL: none yet */
@@ -81,7 +82,7 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   if (!kept->out_dir)
     kept->out_dir = choose_folder (runs);
   self->over = FALSE;
-  self->begin_us = g_get_monotonic_time ();
+  self->begin_us = self->clock ();
   self->shown_s = 0;
   kept->watch_masks = TRUE;
   g_clear_pointer (&self->masks, dyno_event_unref);
@@ -97,6 +98,12 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   dyno_session_start (self->session);
   g_signal_emit (self, signals[CHANGED], 0);
   return TRUE;
+}
+
+void
+dyno_run_monitor_set_clock (DynoRunMonitor *self, gint64 (*clock) (void))
+{
+  self->clock = clock;
 }
 
 void
@@ -169,8 +176,7 @@ dyno_run_monitor_is_active (DynoRunMonitor *self)
 double
 dyno_run_monitor_get_elapsed (DynoRunMonitor *self)
 {
-  return self->begin_us == 0 ? -1
-                             : (double) (g_get_monotonic_time () - self->begin_us) / G_USEC_PER_SEC;
+  return self->begin_us == 0 ? -1 : (double) (self->clock () - self->begin_us) / G_USEC_PER_SEC;
 }
 
 /* Returns whether the run is prepared, and its elapsed seconds, which are shown then, have
@@ -372,4 +378,5 @@ static void
 dyno_run_monitor_init (DynoRunMonitor *self)
 {
   self->view = dyno_run_view_new (TRUE);
+  self->clock = g_get_monotonic_time;
 }

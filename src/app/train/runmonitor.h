@@ -18,6 +18,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, DYNO, RUN_MONITOR, GObject)
 
 DynoRunMonitor *dyno_run_monitor_new (void);
+/* Sets the clock that elapsed times are taken from, in microseconds; initially the system's. */
+void dyno_run_monitor_set_clock (DynoRunMonitor *self, gint64 (*clock) (void));
 /* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is
  * kept or, when NULL, chosen.  FALSE: nothing was begun, since the folder cannot be written to.
  * Errors: G_FILE_ERROR. */

@@ -260,6 +260,42 @@ test_an_evaluation_names_its_samples (void)
     }
 }
 
+/* Of the run's data only parts are evaluated that did not train it; chosen by hand, they are all
+ * its samples. */
+static void
+test_samples_that_trained_the_run (void)
+{
+  g_autofree char *known = make_folder ("of known data"),
+                  *unknown = make_folder ("of unknown data");
+  DynoRunFacts facts = { .n_train = 5, .fingerprint = 7 };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  g_assert_true (dyno_run_facts_write (known, &facts, NULL));
+  facts.fingerprint = 0;
+  g_assert_true (dyno_run_facts_write (unknown, &facts, NULL));
+  const struct {
+    const char *folder, *data;
+    gboolean test;
+    guint64 hash;
+    gboolean trained;
+  } rows[] = {
+    { known, "/some/data", FALSE, 7, TRUE },
+    { known, "/some/data", FALSE, 8, FALSE },
+    { known, NULL, FALSE, 7, FALSE },
+    { known, NULL, TRUE, 7, FALSE },
+    { unknown, "/some/data", FALSE, 0, FALSE },
+    { "/nowhere/at/all", "/some/data", FALSE, 7, FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoEvaluateRequest *request = dyno_evaluate_request_new (rows[i].folder, job, -1);
+      request->data = g_strdup (rows[i].data);
+      request->test = rows[i].test;
+      g_assert_true (dyno_evaluate_has_trained (request, rows[i].hash) == rows[i].trained);
+      dyno_evaluate_request_unref (request);
+    }
+}
+
 /* A part that the run has not is not offered. */
 static void
 test_only_a_run_with_a_test_part_offers_it (void)
@@ -803,6 +839,7 @@ parts_add_evaluate (void)
 {
   g_test_add_func ("/ui/parts/an-evaluation-names-its-samples",
                    test_an_evaluation_names_its_samples);
+  g_test_add_func ("/ui/parts/samples-that-trained-the-run", test_samples_that_trained_the_run);
   g_test_add_func ("/ui/parts/only-a-run-with-a-test-part-offers-it",
                    test_only_a_run_with_a_test_part_offers_it);
   g_test_add_func ("/ui/parts/samples-are-of-the-chosen-cell", test_samples_are_of_the_chosen_cell);

@@ -289,6 +289,12 @@ is_read (gpointer data)
   return ((Home *) data)->n_read > 0;
 }
 
+static gboolean
+is_read_twice (gpointer data)
+{
+  return ((Home *) data)->n_read == 2;
+}
+
 static GtkWidget *
 get_child (Home *home, const char *name)
 {
@@ -359,6 +365,18 @@ test_the_first_page_lists_the_latest_runs (void)
   g_assert_true (dyno_store_remove_job (store, id, NULL));
   refresh (&home);
   g_assert_cmpuint (home.open, ==, 0);
+  /* Changes during a reading are read after it, twice. */
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("meanwhile %u", i);
+      home.n_read = 0;
+      dyno_home_refresh (DYNO_HOME (home.home));
+      put_run (store, name, DYNO_RUN_STATE_FINISHED, 0);
+      dyno_home_refresh (DYNO_HOME (home.home));
+      dyno_home_refresh (DYNO_HOME (home.home));
+      parts_wait (is_read_twice, &home);
+      parts_assert_says (get_child (&home, "runs"), name);
+    }
   gtk_widget_destroy (home.home);
   g_object_unref (home.home);
   dyno_setup_shutdown (setup);

@@ -230,9 +230,45 @@ test_large_samples_are_compared_on_demand (void)
   drop (setup);
 }
 
+/* A comparison that failed is not tried again, and its error is of its data set alone. */
+static void
+test_a_failed_comparison_is_of_its_data (void)
+{
+  static const char *const reasons[] = { "No memory for it.", "No memory for the other." };
+  DynoSetup *setup = dyno_setup_new ();
+  DynoDataInspector *inspector = dyno_data_inspector_new (setup);
+  g_autofree char *mixed = make_small ("failing", 3), *clean = make_small ("not failing", 15);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, reasons[i]);
+      open (setup, mixed);
+      parts_wait (is_quiet, inspector);
+      g_assert_true (warns (inspector, MIXED));
+      dyno_data_inspector_take_survey (inspector, NULL, error);
+      g_assert_true (remarks (inspector, reasons[i]));
+      g_assert_false (remarks (inspector, reasons[!i]) || remarks (inspector, WAITS));
+      g_assert_false (warns (inspector, MIXED) || dyno_data_inspector_can_compare (inspector));
+      for (guint k = 0; k < 2; k++)
+        {
+          dyno_setup_set_locked (setup, k == 0);
+          g_assert_true (is_quiet (inspector) && remarks (inspector, reasons[i]));
+        }
+      open (setup, clean);
+      g_assert_false (remarks (inspector, reasons[i]));
+      parts_wait (is_quiet, inspector);
+      g_assert_true (remarks (inspector, ORDERED));
+      g_assert_false (remarks (inspector, reasons[i]));
+    }
+  g_object_unref (inspector);
+  drop (setup);
+}
+
 void
 parts_add_inspector (void)
 {
+  g_test_add_func ("/ui/parts/a-failed-comparison-is-of-its-data",
+                   test_a_failed_comparison_is_of_its_data);
   g_test_add_func ("/ui/parts/the-division-follows-its-settings",
                    test_the_division_follows_its_settings);
   g_test_add_func ("/ui/parts/samples-are-compared-between-runs",

@@ -141,6 +141,34 @@ test_each_run_has_its_folder (Fixture *f, gconstpointer data)
   wait_for_end (f->monitor);
 }
 
+static gint64 now_us;
+
+static gint64
+get_now (void)
+{
+  return now_us;
+}
+
+/* Each run has its own time, which goes on after its end. */
+static void
+test_each_run_has_its_time (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = make_failing_job ();
+
+  dyno_run_monitor_set_clock (f->monitor, get_now);
+  for (guint i = 0; i < 2; i++)
+    {
+      now_us = (gint64) (1 + 100 * i) * G_USEC_PER_SEC;
+      g_assert_true (dyno_run_monitor_start (f->monitor, job, NULL, NULL));
+      g_assert_cmpfloat (dyno_run_monitor_get_elapsed (f->monitor), ==, 0);
+      now_us += 2500 * 1000;
+      g_assert_cmpfloat (dyno_run_monitor_get_elapsed (f->monitor), ==, 2.5);
+      wait_for_end (f->monitor);
+      now_us += G_USEC_PER_SEC;
+      g_assert_cmpfloat (dyno_run_monitor_get_elapsed (f->monitor), ==, 3.5);
+    }
+}
+
 /* Of many samples that could not be read five are named; warnings are passed on. */
 static void
 test_unreadable_samples_are_named (Fixture *f, gconstpointer data)
@@ -551,6 +579,7 @@ void
 parts_add_monitor (void)
 {
   ADD ("each-run-has-its-folder", test_each_run_has_its_folder);
+  ADD ("each-run-has-its-time", test_each_run_has_its_time);
   ADD ("unreadable-samples-are-named", test_unreadable_samples_are_named);
   ADD ("an-empty-table-is-written", test_an_empty_table_is_written);
   g_test_add_func ("/ui/parts/masks-are-drawn-over-their-samples",

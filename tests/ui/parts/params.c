@@ -186,6 +186,37 @@ test_only_ranges_are_taken (void)
   tear_down (&f);
 }
 
+/* A range of the user's own stays as a whole, whichever of its ends was changed. */
+static void
+test_ranges_of_one_end_outlive_the_rate (void)
+{
+  static const char *const ends[] = { "Learning rate, from", "Learning rate, to" },
+                           *const values[] = { "0.01", "2" },
+                           *const texts[] = { "lr=0.01..3", "lr=0.00333333..2" };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      Fixture f;
+      set_up (&f);
+      choose_only (&f, "Learning rate");
+      enter (&f, ends[i], values[i]);
+      assert_texts (&f, texts[i]);
+      for (guint k = 0; k < 2; k++)
+        {
+          f.job->settings.lr = k == 0 ? 0.2 : 0.05;
+          set_spaces (&f);
+          assert_texts (&f, texts[i]);
+          g_assert_cmpstr (gtk_entry_get_text (find_entry (&f, ends[i])), ==, values[i]);
+        }
+      gtk_button_clicked (GTK_BUTTON (parts_find_button (f.content, "Use the Usual Ones")));
+      f.job->settings.lr = 0.1;
+      set_spaces (&f);
+      g_assert_cmpstr (gtk_entry_get_text (find_entry (&f, ends[0])), ==, "0.00333");
+      g_assert_cmpstr (gtk_entry_get_text (find_entry (&f, ends[1])), ==, "3");
+      tear_down (&f);
+    }
+}
+
 /* Another model or rate: the choice stays where it can; usual ranges follow, chosen ones do not. */
 static void
 test_choice_outlives_the_model (void)
@@ -220,4 +251,6 @@ parts_add_params (void)
   g_test_add_func ("/ui/parts/choice-of-what-is-searched", test_choice_of_what_is_searched);
   g_test_add_func ("/ui/parts/only-ranges-are-taken", test_only_ranges_are_taken);
   g_test_add_func ("/ui/parts/choice-outlives-the-model", test_choice_outlives_the_model);
+  g_test_add_func ("/ui/parts/ranges-of-one-end-outlive-the-rate",
+                   test_ranges_of_one_end_outlive_the_rate);
 }
