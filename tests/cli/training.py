@@ -206,7 +206,9 @@ class Train(Case):
         self.assertEqual([d['nothing_left'] for d in self.events(again, 'done')], [True, False, False])
         self.assertEqual(self.read('part', 'folds.csv'), table)
         words = self.run_it('train', '--resume', 'whole').stdout.decode()
-        self.assertRegex(words, r'\naccuracy +[0-9.]+ % +[0-9.]+ % +[0-9.]+ % +[0-9.]+ %\n')
+        figures = statistics.mean(accuracies), statistics.stdev(accuracies), min(accuracies), max(accuracies)
+        self.assertLess(min(accuracies), max(accuracies))
+        self.assertRegex(words, r'\naccuracy' + ''.join(f' +{100 * figure:.2f} %' for figure in figures) + r'\n')
         self.assertEqual(self.read('whole', 'folds.csv'), table)
 
         # Folds that are written over begin anew.

@@ -696,6 +696,44 @@ test_schedule_change (void)
   g_assert_null (dyno_schedule_describe_change (&was, last, &now, 3 * last));
 }
 
+/* The spans are those of the schedules, which may differ from the epochs of the runs; a span is
+ * advised only where the run is longer and has none. */
+static void
+test_schedule_change_of_spans (void)
+{
+  static const struct {
+    gint64 epochs[2], spans[2]; /* before and now */
+    const char *end;            /* NULL: nothing is said */
+  } rows[] = {
+    { { 10, 20 },
+      { 0, 0 },
+      "spans 20 epochs in place of 10; schedule_epochs=10 keeps the rate where it was" },
+    { { 10, 20 },
+      { 4, 0 },
+      "spans 20 epochs in place of 4; schedule_epochs=4 keeps the rate where it was" },
+    { { 10, 20 }, { 4, 8 }, "spans 8 epochs in place of 4" },
+    { { 10, 10 }, { 0, 30 }, "spans 30 epochs in place of 10" },
+    { { 10, 1 }, { 0, 0 }, "spans 1 epoch in place of 10" },
+    { { 10, 10 }, { 4, 4 }, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoSettings settings[2];
+      for (guint k = 0; k < 2; k++)
+        {
+          dyno_settings_init (&settings[k]);
+          settings[k].epochs = rows[i].epochs[k];
+          settings[k].schedule_epochs = rows[i].spans[k];
+        }
+      g_autofree char *text = dyno_schedule_describe_change (&settings[0], 0.1, &settings[1], 0.2);
+      g_assert_true ((text != NULL) == (rows[i].end != NULL));
+      if (text)
+        g_assert_true (g_str_has_suffix (text, rows[i].end));
+      g_assert_null (dyno_schedule_describe_change (&settings[0], 0.1, &settings[1], 0.1));
+    }
+}
+
 /* --- plans ------------------------------------------------------------------------------------ */
 
 static const DynoDeviceInfo card = { .name = "card",
@@ -1551,6 +1589,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/settings/loader-takes-no-more-threads", test_loader_takes_no_more_threads);
   g_test_add_func ("/job/schedule/moves-with-the-samples", test_schedule_moves);
   g_test_add_func ("/job/schedule/jump-is-said-with-both-rates", test_schedule_change);
+  g_test_add_func ("/job/schedule/jump-is-said-with-both-spans", test_schedule_change_of_spans);
   g_test_add_func ("/job/plan", test_plan);
   g_test_add_func ("/job/plan-over-budget", test_plan_over_budget);
   g_test_add_func ("/job/advice-names-what-applies", test_advice_names_what_applies);
