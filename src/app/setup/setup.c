@@ -22,7 +22,8 @@ struct _DynoSetup {
   DynoLevel level;
   gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
   DynoSettings reference; /* the values of preset and defaults */
-  gboolean small;         /* the values that start_small () sets are part of reference */
+  /* the values that start_small () sets are part of reference, until a preset is chosen */
+  gboolean small;
   DynoSetupHistory *history;
   gboolean locked, closed;
   /* first_start: no state was saved before; first_shapes: also, no data set was given */
@@ -128,6 +129,8 @@ follow_preset (DynoSetup *self)
     return;
   apply_preset (self, &self->job->settings);
   respect_device (self, &self->job->settings);
+  if (self->small)
+    make_small (&self->job->settings);
   self->by_hand = FALSE;
 }
 
@@ -144,6 +147,7 @@ take_state (DynoSetup *self)
   state->device = self->device;
   state->level = self->level;
   state->by_hand = self->by_hand;
+  state->small = self->small;
   return state;
 }
 
@@ -380,6 +384,7 @@ dyno_setup_get_level (DynoSetup *self)
 static void
 choose_preset (DynoSetup *self)
 {
+  self->small = FALSE;
   name_choices (self);
   follow_preset (self);
   announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
@@ -398,7 +403,7 @@ dyno_setup_set_preset (DynoSetup *self, const char *id)
 void
 dyno_setup_set_level (DynoSetup *self, DynoLevel level)
 {
-  if (level == self->level && !self->by_hand)
+  if (level == self->level && !self->by_hand && !self->small)
     return;
   remember (self, NULL);
   self->level = level;
@@ -615,7 +620,7 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
   if (self->locked)
     return;
   remember (self, NULL);
-  self->first_start = FALSE;
+  self->first_start = self->small = FALSE;
   if (job->preset)
     {
       g_free (self->preset);
@@ -663,6 +668,7 @@ dyno_setup_step (DynoSetup *self, gboolean undo)
   self->job->settings = state->settings;
   respect_device (self, &self->job->settings);
   self->by_hand = state->by_hand;
+  self->small = state->small;
   announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS
                       | (other_device ? DYNO_SETUP_DEVICES : 0));
   if (otherwise)

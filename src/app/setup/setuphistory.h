@@ -11,7 +11,7 @@ typedef struct {
   char *model, *weights, *preset; /* weights: the start weights, or NULL */
   guint device;
   DynoLevel level;
-  gboolean by_hand;
+  gboolean by_hand, small;
 } DynoSetupState;
 
 void dyno_setup_state_free (DynoSetupState *state);

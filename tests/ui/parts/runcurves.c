@@ -84,6 +84,43 @@ wait_for_curves (Reading *reading, guint n)
   g_assert_cmpuint (reading->n_read, ==, n);
 }
 
+/* A small curve that is read after the whole one does not replace it: plots draw its series. */
+static void
+test_a_whole_curve_stays (void)
+{
+  Reading reading = { .curves = dyno_run_curves_new () };
+  DynoRunCurves *curves = reading.curves;
+  DynoStoredRun *run = new_run (1, "curve whole", 40);
+
+  g_signal_connect (curves, "read", G_CALLBACK (note_read), &reading);
+  write_log (run->folder, 40);
+  g_assert_null (dyno_run_curves_get (curves, run, TRUE));
+  g_assert_null (dyno_run_curves_get (curves, run, FALSE)); /* the whole one is under way */
+  wait_for_curves (&reading, 1);
+  const DynoRunCurve *whole = dyno_run_curves_get (curves, run, TRUE);
+  g_assert_nonnull (whole);
+  g_assert_cmpuint (dyno_series_get_length (whole->loss), ==, 40);
+  wait_for_curves (&reading, 2);
+  g_assert_true (dyno_run_curves_get (curves, run, TRUE) == whole);
+  g_assert_true (dyno_run_curves_get (curves, run, FALSE) == whole);
+  g_assert_cmpuint (reading.n_read, ==, 2);
+  /* One that waits becomes whole where that is asked for meanwhile. */
+  DynoStoredRun *first = new_run (2, "curve first", 20), *second = new_run (3, "curve then", 30);
+  write_log (first->folder, 20);
+  write_log (second->folder, 30);
+  g_assert_null (dyno_run_curves_get (curves, first, FALSE));
+  g_assert_null (dyno_run_curves_get (curves, second, FALSE));
+  g_assert_null (dyno_run_curves_get (curves, second, TRUE));
+  wait_for_curves (&reading, 3);
+  wait_for_curves (&reading, 4);
+  g_assert_nonnull (dyno_run_curves_get (curves, second, TRUE));
+  g_assert_cmpuint (reading.n_read, ==, 4);
+  g_object_unref (curves);
+  dyno_stored_run_free (run);
+  dyno_stored_run_free (first);
+  dyno_stored_run_free (second);
+}
+
 /* A small curve is read once, again when the run has grown by one of its points, and whole when
  * that is asked for; series stay until they are forgotten. */
 static void
@@ -595,6 +632,7 @@ test_networks_are_exported_by_their_kind (void)
 void
 parts_add_run_curves (void)
 {
+  g_test_add_func ("/ui/parts/a-whole-curve-stays", test_a_whole_curve_stays);
   g_test_add_func ("/ui/parts/curves-are-read-when-they-are-asked-for",
                    test_curves_are_read_when_they_are_asked_for);
   g_test_add_func ("/ui/parts/one-run-is-shown-with-its-settings",

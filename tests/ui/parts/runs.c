@@ -570,8 +570,13 @@ test_curves_of_the_selected_runs (void)
     }
   for (int x = 1; x < 3; x++)
     {
+      g_signal_emit_by_name (drawn.view, "span", 1.0, 2.0);
+      g_signal_emit_by_name (drawn.view, "cursor", 1.5);
+      g_assert_true (plot->x0 == 1 && plot->x1 == 2 && plot->cursor_x == 1.5);
       gtk_combo_box_set_active (axis, x);
       g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (plot->lines[1].x_map, 30), 3, 1e-9);
+      /* They were of the other axis. */
+      g_assert_true (plot->x0 == 0 && plot->x1 == 0 && isnan (plot->cursor_x));
     }
   g_assert_cmpstr (plot->x_label, ==, "Time");
   gtk_combo_box_set_active (axis, 0);

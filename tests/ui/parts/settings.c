@@ -287,6 +287,85 @@ test_what_counts_as_by_hand (void)
   drop (setup);
 }
 
+/* A setup that was never used before, on a device of this type. */
+static DynoSetup *
+start_first (DynoDeviceType type)
+{
+  GPtrArray *devices = g_ptr_array_new_with_free_func (g_free);
+  DynoDeviceInfo *device = g_new0 (DynoDeviceInfo, 1);
+  DynoSetup *setup = dyno_setup_new ();
+
+  device->type = type;
+  g_ptr_array_add (devices, device);
+  dyno_setup_restore (setup, NULL, NULL, NULL, DYNO_LEVEL_RECOMMENDED, NULL);
+  dyno_setup_take_devices (setup, devices, NULL);
+  return setup;
+}
+
+static void
+assert_batch (DynoSetup *setup, gint64 batch, gboolean custom)
+{
+  g_assert_cmpint (get_batch (setup), ==, batch);
+  g_assert_true (dyno_setup_is_custom (setup) == custom);
+}
+
+/* The first start on a software device has small values, which count as those of the preset until a
+ * preset, a level or a settings file is chosen. */
+static void
+test_the_first_start_is_small (void)
+{
+  DynoSetup *card = start_first (DYNO_DEVICE_TYPE_DISCRETE),
+            *setup = start_first (DYNO_DEVICE_TYPE_SOFTWARE);
+  gint64 advised = get_batch (card);
+
+  g_assert_cmpint (advised, !=, 32);
+  assert_batch (card, advised, FALSE);
+  assert_batch (setup, 32, FALSE);
+  g_assert_cmpfloat (dyno_setup_get_job (setup)->settings.model_width, ==, 0.25);
+  g_assert_false (dyno_setup_differs (setup, dyno_setting_find ("model.width")));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (dyno_setup_set_number (setup, "batch_size", 7, NULL));
+      assert_batch (setup, 7, TRUE);
+      g_assert_true (dyno_setup_set_number (setup, "batch_size", 32, NULL));
+      dyno_setup_set_model (setup, i == 0 ? "mlp" : "simplecnn");
+      assert_batch (setup, 32, FALSE);
+      if (i == 0)
+        dyno_setup_set_level (setup, DYNO_LEVEL_RECOMMENDED);
+      else
+        dyno_setup_set_preset (setup, dyno_setup_get_preset (setup)->id);
+      g_assert_cmpint (get_batch (setup), !=, 32);
+      g_assert_false (dyno_setup_is_custom (setup));
+      g_assert_true (dyno_setup_step (setup, TRUE));
+      assert_batch (setup, 32, FALSE);
+    }
+  g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (setup));
+  job->settings.batch_size = advised;
+  dyno_setup_set_job (setup, job);
+  g_assert_cmpfloat (dyno_setup_get_reference (setup)->model_width, ==, 1);
+  drop (setup);
+  drop (card);
+}
+
+/* Settings that are read before the devices are known are not made small. */
+static void
+test_read_settings_are_not_made_small (void)
+{
+  DynoSetup *setup = dyno_setup_new ();
+  GPtrArray *devices = g_ptr_array_new_with_free_func (g_free);
+  DynoDeviceInfo *device = g_new0 (DynoDeviceInfo, 1);
+
+  device->type = DYNO_DEVICE_TYPE_SOFTWARE;
+  g_ptr_array_add (devices, device);
+  dyno_setup_restore (setup, NULL, NULL, NULL, DYNO_LEVEL_RECOMMENDED, NULL);
+  g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (setup));
+  job->settings.batch_size = 7;
+  dyno_setup_set_job (setup, job);
+  dyno_setup_take_devices (setup, devices, NULL);
+  g_assert_cmpint (get_batch (setup), ==, 7);
+  drop (setup);
+}
+
 /* Kept settings are there again at the next start, also that they are by hand. */
 static void
 test_kept_settings_come_back (void)
@@ -524,7 +603,7 @@ test_why_a_setting_has_no_effect (void)
   assert_change (setup, "model.dropout", "This model has no dropout layer.");
   assert_change (setup, "model.stochastic_depth", "This model has no stochastic depth.");
   assert_change (setup, "data.val_split", NULL);
-  dyno_setup_set_number (setup, "data.folds", 5, NULL);
+  dyno_setup_set_number (setup, "data.folds", 2, NULL);
   assert_change (setup, "data.val_split", "The folds say which samples validate.");
   dyno_setup_set_number (setup, "data.folds", 0, NULL);
   open (setup, "builtin:shapes?size=16&samples=64");
@@ -543,6 +622,41 @@ test_why_a_setting_has_no_effect (void)
   assert_change (setup, "label_smoothing",
                  "Has an effect only where classes are told apart, and "
                  "this data set has values.");
+  drop (setup);
+}
+
+/* Data with parts of their own refuse settings that divide them; a test share that is set can be
+ * cleared. */
+static void
+test_obstacles_of_data_with_own_parts (void)
+{
+  static const char own[] = "This data set brings its own validation part.";
+  static const char *const keys[] = { "data.val_split", "data.folds", "data.fold" };
+  g_autofree char *path = g_build_filename (g_get_home_dir (), "own parts.csv", NULL);
+  g_autoptr (GString) text = g_string_new ("label,pixels,split\n");
+  DynoSetup *setup = new_setup ();
+
+  for (guint i = 0; i < 20; i++)
+    {
+      g_string_append_printf (text, "%u,%u", i % 2, i);
+      for (guint k = 1; k < 64; k++)
+        g_string_append_printf (text, " %u", (i + k) % 256);
+      g_string_append (text, i % 5 ? ",train\n" : ",val\n");
+    }
+  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+  start (setup);
+  open (setup, path);
+  for (guint i = 0; i < 2; i++)
+    {
+      for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
+        assert_change (setup, keys[k], own);
+      assert_change (setup, "data.test_split", own);
+      g_assert_true (dyno_setup_set_number (setup, "data.test_split", 0.25, NULL));
+      assert_change (setup, "data.test_split", NULL);
+      for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
+        assert_change (setup, keys[k], own);
+      g_assert_true (dyno_setup_set_number (setup, "data.test_split", 0, NULL));
+    }
   drop (setup);
 }
 
@@ -619,6 +733,11 @@ parts_add_settings (void)
   g_test_add_func ("/ui/parts/controls-of-choices-and-texts", test_controls_of_choices_and_texts);
   g_test_add_func ("/ui/parts/settings-by-hand-stay", test_settings_by_hand_stay);
   g_test_add_func ("/ui/parts/what-counts-as-by-hand", test_what_counts_as_by_hand);
+  g_test_add_func ("/ui/parts/the-first-start-is-small", test_the_first_start_is_small);
+  g_test_add_func ("/ui/parts/read-settings-are-not-made-small",
+                   test_read_settings_are_not_made_small);
+  g_test_add_func ("/ui/parts/obstacles-of-data-with-own-parts",
+                   test_obstacles_of_data_with_own_parts);
   g_test_add_func ("/ui/parts/kept-settings-come-back", test_kept_settings_come_back);
   g_test_add_func ("/ui/parts/weights-go-with-their-model", test_weights_go_with_their_model);
   g_test_add_func ("/ui/parts/a-job-is-taken-whole", test_a_job_is_taken_whole);

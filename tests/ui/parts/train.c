@@ -152,6 +152,15 @@ test_the_metric_that_chooses_is_shown (void)
   dyno_stats_bar_show (bar, &s);
   parts_assert_says_not (widget, "80.0 %");
   parts_assert_says_not (widget, "best 75.0 %");
+  /* Without a validation the tooltip has the metrics of the training, and only those. */
+  for (guint i = 0; i < labels->len; i++)
+    if (strcmp (gtk_label_get_text (labels->pdata[i]), "Accuracy") == 0)
+      {
+        g_autofree char *all =
+            gtk_widget_get_tooltip_text (gtk_widget_get_parent (labels->pdata[i]));
+        g_autofree char *line = g_strdup_printf ("\n%s: 7.500", s.metrics.infos[0].title);
+        g_assert_true (g_str_has_suffix (all, line));
+      }
   /* A second run with another table. */
   s.metrics.n = 1;
   dyno_stats_bar_show (bar, &s);
