@@ -1565,6 +1565,121 @@ test_mirrored_angles (void)
     }
 }
 
+/* Samples of n_axes axes and their target. */
+static DynoBatchSchema
+make_schema (DynoElement element, guint n_axes, guint32 channels, guint32 n_values, gboolean mask)
+{
+  const DynoBatchField rest[] = {
+    { .name = "values", .element = element, .n_axes = 1, .shape = { channels }, .axes = "C" },
+    { .name = "sequence", .element = element, .n_axes = 2, .shape = { 9, channels }, .axes = "TF" },
+  };
+  DynoBatchSchema schema = { 0 };
+
+  if (n_axes == 3)
+    return mask ? dyno_schema_image_with_mask (element, 16, 16, channels)
+                : dyno_schema_image (element, 16, 16, channels, n_values);
+  dyno_schema_add (&schema, &rest[n_axes - 1]);
+  dyno_schema_add_target (&schema, n_values);
+  return schema;
+}
+
+/* Each change sets its own member only, and is refused, by its name, for samples that it cannot
+ * change. */
+static void
+test_changes_need_their_samples (void)
+{
+  static const struct {
+    const char *key;
+    gsize offset; /* of the member of DynoAugmentation */
+    double value, expected;
+    gboolean image, sequence, bytes, grey, classes;
+  } changes[] = {
+#define MEMBER(name) G_STRUCT_OFFSET (DynoAugmentation, name)
+    { "augment.flip", MEMBER (flip), 1, 0.5, .image = TRUE },
+    { "augment.flip_vertical", MEMBER (flip_vertical), 1, 0.5, .image = TRUE },
+    { "augment.crop", MEMBER (crop), 0.25, 0.25, .image = TRUE },
+    { "augment.rotate", MEMBER (rotate), 10, 10, .image = TRUE },
+    { "augment.brightness", MEMBER (brightness), 0.25, 0.25, .image = TRUE, .bytes = TRUE },
+    { "augment.contrast", MEMBER (contrast), 0.25, 0.25, .image = TRUE, .bytes = TRUE,
+      .grey = TRUE },
+    { "augment.saturation", MEMBER (saturation), 0.25, 0.25, .image = TRUE, .bytes = TRUE,
+      .grey = TRUE },
+    { "augment.hue", MEMBER (hue), 0.25, 0.25, .image = TRUE, .bytes = TRUE, .grey = TRUE },
+    { "augment.noise", MEMBER (noise), 0.25, 0.25 },
+    { "augment.erase", MEMBER (erase), 0.25, 0.25, .image = TRUE },
+    { "augment.mixup", MEMBER (mixup), 0.25, 0.25, .image = TRUE, .classes = TRUE },
+    { "augment.cutmix", MEMBER (cutmix), 0.25, 0.25, .image = TRUE, .classes = TRUE },
+    { "augment.time_mask", MEMBER (time_mask), 0.25, 0.25, .sequence = TRUE },
+    { "augment.time_shift", MEMBER (time_shift), 0.25, 0.25, .sequence = TRUE },
+#undef MEMBER
+  };
+  static const struct {
+    DynoElement element;
+    guint n_axes;
+    guint32 channels, n_values;
+    gboolean mask;
+  } samples[] = {
+    { DYNO_ELEMENT_U8, 3, 3, 0, FALSE },  { DYNO_ELEMENT_U8, 3, 1, 0, FALSE },
+    { DYNO_ELEMENT_U8, 3, 4, 0, FALSE },  { DYNO_ELEMENT_F32, 3, 3, 0, FALSE },
+    { DYNO_ELEMENT_U8, 3, 3, 2, FALSE },  { DYNO_ELEMENT_U8, 3, 3, 0, TRUE },
+    { DYNO_ELEMENT_F32, 2, 3, 0, FALSE }, { DYNO_ELEMENT_F32, 1, 3, 0, FALSE },
+  };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      dyno_settings_init (&job->settings);
+      g_assert_true (
+          dyno_settings_set_number (&job->settings, changes[i].key, changes[i].value, NULL));
+      for (guint k = 0; k < G_N_ELEMENTS (samples); k++)
+        {
+          DynoDatasetInfo info = { .name = (char *) "things" };
+          DynoAugmentation a;
+          g_autoptr (GError) error = NULL;
+          gboolean bytes = samples[k].element == DYNO_ELEMENT_U8,
+                   fits =
+                       (!changes[i].image || samples[k].n_axes == 3)
+                       && (!changes[i].sequence || samples[k].n_axes == 2)
+                       && (!changes[i].bytes || bytes)
+                       && (!changes[i].grey || samples[k].channels != 4)
+                       && (!changes[i].classes || (samples[k].n_values == 0 && !samples[k].mask));
+          info.schema = make_schema (samples[k].element, samples[k].n_axes, samples[k].channels,
+                                     samples[k].n_values, samples[k].mask);
+          if (dyno_augment_get (job, &info, &info.schema, &a, &error) != fits)
+            g_error ("%s of samples %u: %s", changes[i].key, k, error ? error->message : "taken");
+          for (guint m = 0; fits && m < G_N_ELEMENTS (changes); m++)
+            g_assert_cmpfloat (G_STRUCT_MEMBER (double, &a, changes[m].offset), ==,
+                               m == i ? changes[i].expected : 0);
+          if (!fits)
+            g_assert_true (g_str_has_prefix (error->message, changes[i].key)
+                           && strstr (error->message,
+                                      changes[i].value == 1 ? "set it to false" : "set it to 0"));
+        }
+    }
+}
+
+/* A network that has only a test part is evaluated too, and needs the memory for it. */
+static void
+test_a_test_part_needs_an_evaluation (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  DynoJobPlan none, tested, validated;
+
+  job->settings.data_val_split = 0;
+  job->settings.data_test_split = 0;
+  g_assert_true (dyno_job_plan (job, &images, &card, &none, NULL));
+  job->settings.data_test_split = 0.25;
+  g_assert_true (dyno_job_plan (job, &images, &card, &tested, NULL));
+  job->settings.data_test_split = 0;
+  job->settings.data_val_split = 0.25;
+  g_assert_true (dyno_job_plan (job, &images, &card, &validated, NULL));
+  g_assert_cmpuint (none.host.total_bytes, <, tested.host.total_bytes);
+  g_assert_cmpuint (tested.host.total_bytes, ==, validated.host.total_bytes);
+  g_assert_cmpuint (tested.plan.total_bytes, ==, validated.plan.total_bytes);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1605,6 +1720,9 @@ main (int argc, char **argv)
   g_test_add_func ("/job/parts", test_parts);
   g_test_add_func ("/job/settings/one-crop", test_one_crop);
   g_test_add_func ("/job/settings/mirrored-angles", test_mirrored_angles);
+  g_test_add_func ("/job/settings/changes-need-their-samples", test_changes_need_their_samples);
+  g_test_add_func ("/job/plan/a-test-part-needs-an-evaluation",
+                   test_a_test_part_needs_an_evaluation);
   g_test_add_func ("/job/parts-of-folds", test_parts_of_folds);
   g_test_add_func ("/job/parts-that-cannot-be", test_parts_refused);
   g_test_add_func ("/job/settings/parts-of-groups", test_parts_of_groups);

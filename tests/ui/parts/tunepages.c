@@ -504,6 +504,7 @@ typedef struct {
   GtkWidget *window;
   GString *signals;
   char *runs, *folder;
+  const char *over; /* the only setting that is searched; NULL: the usual ones */
   GMutex lock;
   GCond changed;
   guint n_runs, allowed, fails_at; /* fails_at: counted from 1; 0: never */
@@ -615,6 +616,7 @@ static void
 accuracy_begin (Accuracy *a, const char *name, guint fails_at)
 {
   const DynoAccuracyRunner runner = { train, get_time, a };
+  const char *const over[] = { a->over, NULL };
 
   g_free (a->folder);
   a->folder = g_build_filename (a->runs, name, NULL);
@@ -629,6 +631,7 @@ accuracy_begin (Accuracy *a, const char *name, guint fails_at)
                                  .minutes = 200,
                                  .most_trials = 12,
                                  .most_seeds = 20,
+                                 .over = a->over ? over : NULL,
                                  .runner = &runner });
   g_string_truncate (a->signals, 0);
   dyno_accuracy_page_show_search (a->page, tune, 200, a->folder);
@@ -716,6 +719,12 @@ test_a_stopped_search_can_go_on (void)
       g_assert_true (g_file_test (a.folder, G_FILE_TEST_IS_DIR));
       g_assert_true (gtk_widget_get_sensitive (stop) == FALSE);
     }
+  /* Of two changes in a row the last one counts. */
+  double own = dyno_setup_get_job (a.setup)->settings.lr;
+  dyno_setup_set_number (a.setup, "lr", 0.123, NULL);
+  dyno_setup_set_number (a.setup, "lr", own, NULL);
+  parts_wait (is_ready, &a);
+  g_assert_true (dyno_accuracy_page_can_go_on (a.page));
   dyno_setup_set_number (a.setup, "lr", 0.123, NULL);
   parts_wait (is_ready, &a);
   g_assert_false (dyno_accuracy_page_can_go_on (a.page));
@@ -743,9 +752,11 @@ test_a_search_that_fails_says_why (void)
       g_assert_cmpstr (a.signals->str, ==, "active active ");
       g_assert_false (dyno_accuracy_page_has_best (a.page));
       g_assert_false (g_file_test (a.folder, G_FILE_TEST_EXISTS));
-      if (i == 1)
-        break;
-      dyno_setup_set_number (a.setup, "lr", 0.06, NULL);
+      if (i == 0)
+        dyno_setup_set_number (a.setup, "lr", 0.06, NULL);
+      else /* other settings to search */
+        g_signal_emit_by_name (accuracy_child (&a, "params"), "changed");
+      parts_wait (is_ready, &a);
       assert_shown (&a, "start", "refusal");
     }
   accuracy_begin (&a, "third", 3);
@@ -794,6 +805,30 @@ test_the_best_of_a_whole_search_is_used (void)
   g_assert_true (is_suggested (start) && !dyno_accuracy_page_has_best (a.page));
   dyno_accuracy_page_use_best (a.page);
   g_assert_true (now->lr == own);
+}
+
+/* The columns of a search are those of its own settings. */
+static void
+test_each_search_has_its_own_space (void)
+{
+  static const char *const over[] = { NULL, "lr", NULL };
+  guint n_columns[G_N_ELEMENTS (over)];
+  g_auto (Accuracy) a = { 0 };
+
+  accuracy_init (&a, "spaces of searches");
+  for (guint i = 0; i < G_N_ELEMENTS (over); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("search %u", i);
+      a.over = over[i];
+      accuracy_begin (&a, name, 0);
+      parts_wait (trains_its_first, &a);
+      n_columns[i] = gtk_tree_view_get_n_columns (GTK_TREE_VIEW (accuracy_child (&a, "list")));
+      dyno_accuracy_page_stop (a.page);
+      allow (&a, G_MAXUINT);
+      parts_wait (accuracy_is_over, &a);
+    }
+  g_assert_cmpuint (n_columns[1], <, n_columns[0]);
+  g_assert_cmpuint (n_columns[2], ==, n_columns[0]);
 }
 
 static int
@@ -1178,6 +1213,7 @@ parts_add_tune_pages (void)
                    test_a_quick_test_ends_without_a_result);
   g_test_add_func ("/ui/parts/a-report-is-of-its-search", test_a_report_is_of_its_search);
   g_test_add_func ("/ui/parts/a-stopped-search-can-go-on", test_a_stopped_search_can_go_on);
+  g_test_add_func ("/ui/parts/each-search-has-its-own-space", test_each_search_has_its_own_space);
   g_test_add_func ("/ui/parts/a-search-that-fails-says-why", test_a_search_that_fails_says_why);
   g_test_add_func ("/ui/parts/the-best-of-a-whole-search-is-used",
                    test_the_best_of_a_whole_search_is_used);
