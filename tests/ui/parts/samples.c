@@ -154,7 +154,7 @@ test_pictures_of_arrays (void)
                       high[4][5][1] = { { { 9 }, { 8 }, { 7 }, { 6 }, { 5 } } },
                       colour[4][2][2][3] = { { { { 1, 2, 3 }, { 4, 5, 6 } },
                                                { { 7, 8, 9 }, { 10, 11, 12 } } } };
-  static const float inside[4][2][2] = { { { 0.5f, 0 }, { 0.9f, 0.2f } } },
+  static const float inside[4][2][2] = { { { 0.5f, 0.1f }, { 0.9f, 0.2f } } },
                      outside[4][2][2] = { { { -1, 4 }, { 0, 1 } } };
   g_autoptr (GdkPixbuf) a = draw ("wide", "|u1", "(4, 2, 4)", wide, sizeof wide, 8),
                         b = draw ("high", "|u1", "(4, 5, 1)", high, sizeof high, 5),
