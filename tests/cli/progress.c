@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain progress lines of a run, as they are printed without a terminal. */
+/* The plain progress lines of a run, as they are printed without a terminal, and its end. */
 #include "progress.h"
 #include <math.h>
 
@@ -90,8 +90,8 @@ test_parts_of_a_metric_are_in_one_bracket (void)
                              "2.5000 degrees, roll 3.5000 degrees)  7.0 samples/s  *\n*");
 }
 
-/* The end states the time of the whole run, and of a resumed one also the steps and the time of this
- * process; only a run that has steps left is to be resumed. */
+/* The end states the time of the whole run, and of a resumed one the steps and the time of this
+ * process too; only a run that has steps left is to be resumed. */
 static void
 test_the_end_of_a_run_in_words (void)
 {
