@@ -3,7 +3,6 @@
  * itself. */
 #include "home.h"
 #include "format.h"
-#include "jobqueue.h"
 #include "quickcard.h"
 #include "recentdata.h"
 #include "resumecard.h"
@@ -27,7 +26,7 @@ struct _DynoHome {
   gboolean reading, again;
 };
 
-enum { QUEUE, FAILED, TESTING_CHANGED, INTERRUPTED_CHANGED, N_SIGNALS };
+enum { READ, FAILED, TESTING_CHANGED, INTERRUPTED_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoHome, dyno_home, GTK_TYPE_BOX)
@@ -37,7 +36,6 @@ G_DEFINE_FINAL_TYPE (DynoHome, dyno_home, GTK_TYPE_BOX)
 typedef struct {
   GPtrArray *runs;            /* DynoStoredRun */
   DynoStoredRun *interrupted; /* NULL: none */
-  guint n_open;
 } History;
 
 static void
@@ -65,16 +63,9 @@ read_history (GTask *task, gpointer source, gpointer data, GCancellable *cancell
   GError *error = NULL;
   g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
   History *history = g_new0 (History, 1);
-  g_autoptr (GPtrArray) jobs = NULL;
   if (store && (history->runs = dyno_store_list_runs (store, &filter, &error)))
     {
       history->interrupted = take_interrupted (history->runs, *(guint64 *) data);
-      jobs = dyno_store_list_jobs (store, &error);
-    }
-  for (guint i = 0; jobs && i < jobs->len; i++)
-    history->n_open += dyno_queued_job_is_open (jobs->pdata[i]);
-  if (jobs)
-    {
       g_task_return_pointer (task, history, history_free);
       return;
     }
@@ -145,7 +136,7 @@ history_read (GObject *source, GAsyncResult *result, gpointer data)
       gtk_widget_set_visible (self->runs_group, history->runs->len > 0);
       dyno_resume_card_show (DYNO_RESUME_CARD (self->resume),
                              g_steal_pointer (&history->interrupted));
-      g_signal_emit (self, signals[QUEUE], 0, history->n_open);
+      g_signal_emit (self, signals[READ], 0);
       g_signal_emit (self, signals[INTERRUPTED_CHANGED], 0);
     }
   if (history)
@@ -325,8 +316,8 @@ dyno_home_class_init (DynoHomeClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_home_dispose;
   g_type_ensure (DYNO_TYPE_QUICK_CARD);
   g_type_ensure (DYNO_TYPE_RESUME_CARD);
-  signals[QUEUE] = g_signal_new ("queue", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
-                                 1, G_TYPE_UINT);
+  signals[READ] =
+      g_signal_new ("read", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[TESTING_CHANGED] = g_signal_new ("testing-changed", type, G_SIGNAL_RUN_LAST, 0, NULL,

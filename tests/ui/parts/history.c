@@ -4,7 +4,6 @@
 #include "parts.h"
 #include "curveview.h"
 #include "home.h"
-#include "jobqueue.h"
 #include "runhistory.h"
 #include "searchcard.h"
 #include <glib/gstdio.h>
@@ -273,14 +272,13 @@ test_the_curve_of_a_search_in_words (void)
 
 typedef struct {
   GtkWidget *home;
-  guint n_read, open;
+  guint n_read;
 } Home;
 
 static void
-note_queue (GtkWidget *widget, guint open, Home *home)
+note_read (GtkWidget *widget, Home *home)
 {
   home->n_read++;
-  home->open = open;
 }
 
 static gboolean
@@ -317,7 +315,7 @@ test_the_first_page_lists_the_latest_runs (void)
   DynoSetup *setup = dyno_setup_new ();
   Home home = { .home = g_object_ref_sink (g_object_new (DYNO_TYPE_HOME, NULL)) };
 
-  g_signal_connect (home.home, "queue", G_CALLBACK (note_queue), &home);
+  g_signal_connect (home.home, "read", G_CALLBACK (note_read), &home);
   dyno_home_set_setup (DYNO_HOME (home.home), setup);
   parts_wait (is_read, &home);
   g_assert_false (gtk_widget_get_visible (get_child (&home, "runs_group")));
@@ -339,7 +337,6 @@ test_the_first_page_lists_the_latest_runs (void)
   g_assert_null (dyno_home_get_interrupted (DYNO_HOME (home.home)));
   g_autoptr (GPtrArray) more = parts_find_all (get_child (&home, "runs"), GTK_TYPE_LIST_BOX_ROW);
   g_assert_cmpuint (more->len, ==, 3);
-  g_assert_cmpuint (home.open, ==, 0);
   /* An interrupted run is offered; once that is declined, it is one of the list. */
   DynoState *state = dyno_state_new ();
   dyno_home_set_state (DYNO_HOME (home.home), state);
@@ -354,17 +351,6 @@ test_the_first_page_lists_the_latest_runs (void)
   parts_wait (is_read, &home);
   parts_assert_says (get_child (&home, "runs"), "night");
   g_object_unref (state);
-  /* Jobs that wait are counted. */
-  g_autoptr (DynoJob) job = dyno_job_new ();
-  job->data = g_strdup ("builtin:waves");
-  job->out_dir = g_build_filename (g_get_home_dir (), "waiting", NULL);
-  gint64 id = dyno_store_add_job (store, job, NULL);
-  g_assert_cmpint (id, >, 0);
-  refresh (&home);
-  g_assert_cmpuint (home.open, ==, 1);
-  g_assert_true (dyno_store_remove_job (store, id, NULL));
-  refresh (&home);
-  g_assert_cmpuint (home.open, ==, 0);
   /* Changes during a reading are read after it, twice. */
   for (guint i = 0; i < 2; i++)
     {
