@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_HOME (dyno_home_get_type ())
 G_DECLARE_FINAL_TYPE (DynoHome, dyno_home, DYNO, HOME, GtkBox)
 
-/* Signals: "read": the history was read; "testing-changed"; "failed" (GError): the quick test failed;
- * "interrupted-changed". */
+/* Signals: "read": the history was read; "testing-changed"; "failed" (GError): the quick test
+ * failed; "interrupted-changed". */
 void dyno_home_set_setup (DynoHome *self, DynoSetup *setup);
 void dyno_home_set_state (DynoHome *self, DynoState *state); /* may be NULL */
 /* The run whose resumption is offered; NULL: none. */
