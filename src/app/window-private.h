@@ -2,8 +2,8 @@
 /* The window's parts.  window.c owns them and handles their signals, windowstate.c shows which
  * actions are possible; the window's commands (windowactions.c; windowbegin.c: those that begin
  * something), jobs (windowjobs.c), files (windowfiles.c) and end (windowclose.c) act on the same
- * parts and request the update of their display.  These files call each other only through this header.  Private to the
- * window. */
+ * parts and request the update of their display.  These files call each other only through this
+ * header.  Private to the window. */
 #pragma once
 #include "datainspector.h"
 #include "joblist.h"

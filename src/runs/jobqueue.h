@@ -44,8 +44,8 @@ gboolean dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError
 /* NOT_FOUND; ACTIVE: the job is running. */
 gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
 /* A job that failed waits again, at its place; its next attempt resumes from its checkpoint, if
- * there is one.  A job that waits or was stopped is left as it is.  NOT_FOUND: there is no such job,
- * or it has finished; ACTIVE: it is running, or another job has its folder. */
+ * there is one.  A job that waits or was stopped is left as it is.  NOT_FOUND: there is no such
+ * job, or it has finished; ACTIVE: it is running, or another job has its folder. */
 gboolean dyno_store_retry_job (DynoStore *store, gint64 id, GError **error);
 /* Gives a job that was never begun another request; it keeps its place and its folder, whatever
  * job->out_dir is.  NOT_FOUND; ACTIVE: the job has been begun. */

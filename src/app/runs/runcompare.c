@@ -101,8 +101,8 @@ span_asked (DynoPlotView *view, double x0, double x1, gpointer data)
   dyno_plot_view_set_span (view, (DynoPlotSpan){ x0, x1 });
 }
 
-/* The numbers are written in a thread.  These series do not change, since those of a run in progress
- * are replaced by longer ones, and are referenced. */
+/* The numbers are written in a thread.  The series are referenced, and do not change: those of a run
+ * in progress are replaced by longer ones. */
 typedef struct {
   char *path;
   guint n;
