@@ -31,6 +31,7 @@ typedef struct {
 static const Shortcut shortcuts[] = {
   { "win.start", { "F5", "<Primary>r" } },
   { "win.add-to-queue", { "<Primary><Shift>r" } },
+  { "win.show-jobs", { "<Primary>j" } },
   { "win.stop", { "<Primary>period" } },
   { "win.pause", { "<Primary>p", "Pause" } },
   { "win.tune", { "<Primary>t" } },

@@ -150,10 +150,17 @@ find_setting_activated (GSimpleAction *action, GVariant *parameter, gpointer dat
   dyno_settings_panel_find (DYNO_SETTINGS_PANEL (self->settings_panel));
 }
 
+static void
+show_jobs_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_window_show_jobs (data);
+}
+
 static const GActionEntry entries[] = {
   { "undo", undo_activated },
   { "redo", redo_activated },
   { "find-setting", find_setting_activated },
+  { "show-jobs", show_jobs_activated },
   { "pause", pause_activated },
   { "release", release_activated },
   { "stop", stop_activated },

@@ -55,6 +55,16 @@ show_run (DynoWindow *self, const DynoQueuedJob *job)
   dyno_window_show_page (self, "runs");
 }
 
+void
+dyno_window_show_jobs (DynoWindow *self)
+{
+  GtkWidget *button = gtk_popover_get_relative_to (GTK_POPOVER (self->jobs_popover));
+  if (gtk_widget_get_child_visible (button) && gtk_widget_get_visible (self->pill))
+    gtk_toggle_button_set_active (GTK_TOGGLE_BUTTON (button), TRUE);
+  else
+    dyno_window_show_page (self, "runs");
+}
+
 /* --- editing ---------------------------------------------------------------------------------- */
 
 static void

@@ -159,7 +159,7 @@ dyno_run_pill_init (DynoRunPill *self)
   gtk_container_remove (GTK_CONTAINER (self->button), gtk_bin_get_child (GTK_BIN (self->button)));
   gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
   gtk_container_add (GTK_CONTAINER (self->button), box);
-  gtk_widget_set_tooltip_text (self->button, _ ("Show all jobs"));
+  gtk_widget_set_tooltip_text (self->button, _ ("Show all jobs (Ctrl+J)"));
   dyno_widget_set_accessible_name (self->button, _ ("Jobs"));
   gtk_container_add (GTK_CONTAINER (self), self->title);
   gtk_container_add (GTK_CONTAINER (self), self->button);

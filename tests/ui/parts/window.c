@@ -192,6 +192,19 @@ test_a_job_is_edited_in_the_window (void)
   g_assert_true (dyno_setup_set_number (window->setup, "epochs", 6, NULL));
   g_assert_true (dyno_window_queue_job (window, NULL));
   wait_for_jobs (window, 2);
+  gtk_widget_show (widget);
+  /* The list of jobs is opened, or the page Runs where there is no room for the pill. */
+  for (guint i = 0; i < 3; i++)
+    {
+      dyno_window_show_page (window, "home");
+      gtk_widget_set_visible (window->pill, i != 1);
+      g_action_group_activate_action (G_ACTION_GROUP (window), "show-jobs", NULL);
+      g_assert_true (gtk_widget_get_visible (window->jobs_popover) == (i != 1));
+      g_assert_true (
+          g_str_equal (gtk_stack_get_visible_child_name (GTK_STACK (window->pages)), "runs")
+          == (i == 1));
+      gtk_widget_hide (window->jobs_popover);
+    }
   g_assert_true (dyno_setup_set_number (window->setup, "epochs", 9, NULL));
   for (guint i = 0; i < 2; i++)
     {
