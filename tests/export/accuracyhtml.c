@@ -42,6 +42,7 @@ world_init (World *w)
   w->job->data = g_strdup ("<waves> & \"more\"");
   w->job->settings.epochs = 9;
   w->job->settings.lr = 0.05;
+  w->job->settings.seed = 40;
   dyno_param_space_init (&r->space, w->job, dyno_dataset_get_info (w->dataset));
   r->metric = dyno_cross_entropy_metrics[0];
   r->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
@@ -121,6 +122,8 @@ test_says_what_is_proven (void)
                                        "70.00 %",
                                        "72.00 %",
                                        "20.50 points (95 %: 14.50 points to 26.50 points)",
+                                       "<th class=\"number\">41</th><th class=\"number\">42</th>"
+                                       "<th class=\"number\">Better",
                                        "width:62.50%",
                                        "the loss is &lt;NaN&gt;",
                                        "&lt;waves&gt; &amp; &quot;more&quot;",
