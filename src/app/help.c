@@ -90,10 +90,10 @@ static const Topic topics[] = {
     { N_ ("Every run and search is listed with its settings, data and results. The field at the "
           "top "
           "finds runs by name, model, data and state; a click on a heading sorts."),
-      N_ ("With one run chosen: its curves, its diagnosis, “Evaluate…” on any labelled data, "
-          "“Predict…” for new files, and export of its weights, also as ONNX. With two or more: "
-          "their "
-          "curves in one plot, and the settings in which they differ."),
+      N_ ("With one run chosen: its curves and settings, its diagnosis, its “Evaluation” on any "
+          "labelled data, “Predictions” for new files, and “Export” of settings, weights (also as "
+          "ONNX) and files for other programs. With two or more: their curves in one plot, and the "
+          "settings in which they differ."),
       N_ ("A run that was deleted from the list can be brought back until the page is left; its "
           "folder "
           "stays.") } },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog with the predictions of a run's weights for images that are chosen, or dropped. */
+/* The predictions of a run's weights (predictview.h) in a window of their own. */
 #pragma once
-#include "predictwork.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -10,10 +9,6 @@ G_BEGIN_DECLS
  * user is asked for them.  Returns the dialog. */
 GtkWidget *dyno_predict_dialog_show (GtkWindow *parent, const char *folder, const char *title,
                                      int device, const char *const *paths);
-/* The DynoPredictFuncs of the dialog's work: add the row of an image, and show the end. */
-void dyno_predict_dialog_take_sample (const DynoPredictedSample *sample, gpointer dialog);
-void dyno_predict_dialog_take_end (const DynoPredictSummary *summary, const GError *error,
-                                   gpointer dialog);
 /* Whether the folder of a run has weights to predict with; FALSE for NULL. */
 gboolean dyno_predict_can_use (const char *folder);
 /* Whether there is at least one path, and all paths are image files by their names. */

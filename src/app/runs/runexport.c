@@ -11,10 +11,11 @@
 #include "row.h"
 #include "runexporter.h"
 #include <glib/gi18n.h>
+#include <handy.h>
 #include <string.h>
 
 typedef struct {
-  GtkWidget *button;
+  GtkWidget *page;
   GSimpleActionGroup *group;
   DynoRunExportDone done;
   gpointer data;
@@ -23,9 +24,9 @@ typedef struct {
 } Export;
 
 static Export *
-get_export (GtkWidget *button)
+get_export (GtkWidget *page)
 {
-  return g_object_get_data (G_OBJECT (button), "dyno-export");
+  return g_object_get_data (G_OBJECT (page), "dyno-export");
 }
 
 static void
@@ -40,7 +41,7 @@ export_free (gpointer data)
 static GtkWindow *
 get_window (Export *self)
 {
-  return GTK_WINDOW (gtk_widget_get_toplevel (self->button));
+  return GTK_WINDOW (gtk_widget_get_toplevel (self->page));
 }
 
 /* --- settings of one run ---------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ run_path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
   Request *request = data;
   request->path = g_strdup (path);
-  g_autoptr (GTask) task = g_task_new (request->export->button, NULL, run_written, NULL);
+  g_autoptr (GTask) task = g_task_new (request->export->page, NULL, run_written, NULL);
   Request *kept = g_memdup2 (request, sizeof *request);
   request->path = request->folder = NULL;
   g_task_set_task_data (task, kept, request_free);
@@ -187,9 +188,9 @@ add_settings (GString *text, const DynoStoredRun *run, const GPtrArray *keys)
 }
 
 char *
-dyno_run_export_make_table (GtkWidget *button)
+dyno_run_export_make_table (GtkWidget *page)
 {
-  Export *self = get_export (button);
+  Export *self = get_export (page);
   static const char *const heads[] = { "run",         "model",         "data",
                                        "state",       "steps",         "epochs_done",
                                        "seconds",     "samples_per_s", "best_val_loss",
@@ -237,11 +238,11 @@ table_path_chosen (const char *path, const DynoExporter *exporter, gpointer data
   Export *self = data;
   if (self->n == 0) /* the runs were deleted while the dialog was open */
     return;
-  g_autoptr (GTask) task = g_task_new (self->button, NULL, run_written, NULL);
+  g_autoptr (GTask) task = g_task_new (self->page, NULL, run_written, NULL);
   Request *request = g_new0 (Request, 1);
   request->export = self;
   request->path = g_strdup (path);
-  request->table = dyno_run_export_make_table (self->button);
+  request->table = dyno_run_export_make_table (self->page);
   g_task_set_task_data (task, request, request_free);
   dyno_task_run_held (task, write_run);
 }
@@ -254,7 +255,17 @@ table_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
                        table_path_chosen, self, NULL);
 }
 
-/* --- the button ------------------------------------------------------------------------------- */
+/* --- the page --------------------------------------------------------------------------------- */
+
+static void
+show_groups (Export *self)
+{
+  g_autoptr (GList) groups = gtk_container_get_children (GTK_CONTAINER (self->page));
+  for (GList *l = groups; l; l = l->next)
+    gtk_widget_set_visible (
+        l->data, g_action_group_get_action_enabled (G_ACTION_GROUP (self->group),
+                                                    g_object_get_data (l->data, "dyno-action")));
+}
 
 static void
 enable (Export *self, const char *name, gboolean enabled)
@@ -264,9 +275,9 @@ enable (Export *self, const char *name, gboolean enabled)
 }
 
 void
-dyno_run_export_set_runs (GtkWidget *button, const DynoStoredRun *const *runs, guint n)
+dyno_run_export_set_runs (GtkWidget *page, const DynoStoredRun *const *runs, guint n)
 {
-  Export *self = get_export (button);
+  Export *self = get_export (page);
   g_free ((gpointer) self->runs);
   self->runs = n > 0 ? g_memdup2 (runs, n * sizeof *runs) : NULL;
   self->n = n;
@@ -274,34 +285,54 @@ dyno_run_export_set_runs (GtkWidget *button, const DynoStoredRun *const *runs, g
   enable (self, "run", n == 1 && runs[0]->folder);
   enable (self, "network", n == 1 && dyno_predict_can_use (runs[0]->folder));
   enable (self, "table", n > 1);
-  gtk_widget_set_sensitive (button, n > 0);
+  show_groups (self);
 }
 
-static GMenu *
-make_menu (void)
+/* A group is shown while its action can be used. */
+static GtkWidget *
+add_group (Export *self, const char *title, const char *action)
 {
-  GMenu *menu = g_menu_new ();
-  g_autoptr (GMenu) own = g_menu_new (), files = g_menu_new (), networks = g_menu_new ();
+  GtkWidget *group = hdy_preferences_group_new ();
+  hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (group), title);
+  g_object_set_data (G_OBJECT (group), "dyno-action", (gpointer) action);
+  gtk_container_add (GTK_CONTAINER (self->page), group);
+  return group;
+}
+
+/* Adds a form of export; target: of the group's action, or NULL. */
+static void
+add_form (GtkWidget *group, const char *title, const char *subtitle, const char *target)
+{
+  GtkWidget *row = dyno_row_new (title, subtitle),
+            *button = gtk_button_new_with_label (_ ("Save…"));
+  const char *action = g_object_get_data (G_OBJECT (group), "dyno-action");
+  g_autofree char *whole = target ? g_strdup_printf ("export.%s('%s')", action, target)
+                                  : g_strdup_printf ("export.%s", action),
+                  *spoken = g_strdup_printf ("%s…", title);
+  gtk_actionable_set_detailed_action_name (GTK_ACTIONABLE (button), whole);
+  gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
+  dyno_row_add_control (DYNO_ROW (row), button);
+  dyno_widget_set_accessible_name (button, spoken);
+  gtk_container_add (GTK_CONTAINER (group), row);
+}
+
+static void
+add_forms (Export *self)
+{
   guint n;
   const DynoNetworkExport *kinds = dyno_network_export_list (&n);
-  g_menu_append (own, _ ("_Settings…"), "export.settings");
-  g_menu_append (own, _ ("_Comparison (CSV)…"), "export.table");
-  for (const DynoRunExporter *const *e = dyno_run_exporter_list (); *e; e++)
-    {
-      g_autofree char *action = g_strdup_printf ("export.run('%s')", (*e)->id),
-                      *title = g_strdup_printf ("%s…", _ ((*e)->title));
-      g_menu_append (files, title, action);
-    }
+  GtkWidget *settings = add_group (self, _ ("Settings"), "settings"),
+            *networks = add_group (self, _ ("Trained Network"), "network"),
+            *files = add_group (self, _ ("Files for Other Programs"), "run"),
+            *table = add_group (self, _ ("Comparison"), "table");
+  add_form (settings, _ ("Settings File"),
+            _ ("For Dyno, PyTorch, Lightning, Accelerate or TensorFlow, with a preview"), NULL);
   for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *action = g_strdup_printf ("export.network('%s')", kinds[i].id),
-                      *title = g_strdup_printf ("%s…", _ (kinds[i].title));
-      g_menu_append (networks, title, action);
-    }
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (own));
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (networks));
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (files));
-  return menu;
+    add_form (networks, _ (kinds[i].title), kinds[i].file_name, kinds[i].id);
+  for (const DynoRunExporter *const *e = dyno_run_exporter_list (); *e; e++)
+    add_form (files, _ ((*e)->title), NULL, (*e)->id);
+  add_form (table, _ ("Comparison (CSV)"),
+            _ ("Results of the selected runs, and the settings in which they differ"), NULL);
 }
 
 GtkWidget *
@@ -312,20 +343,16 @@ dyno_run_export_new (DynoRunExportDone done, gpointer data)
                                           { "network", network_activated, "s", NULL, NULL },
                                           { "table", table_activated, NULL, NULL, NULL } };
   Export *self = g_new0 (Export, 1);
-  g_autoptr (GMenu) menu = make_menu ();
-  self->button = gtk_menu_button_new ();
+  self->page = gtk_box_new (GTK_ORIENTATION_VERTICAL, 18);
   self->group = g_simple_action_group_new ();
   self->done = done;
   self->data = data;
-  g_object_set_data_full (G_OBJECT (self->button), "dyno-export", self, export_free);
+  g_object_set_data_full (G_OBJECT (self->page), "dyno-export", self, export_free);
   g_action_map_add_action_entries (G_ACTION_MAP (self->group), entries, G_N_ELEMENTS (entries),
                                    self);
-  gtk_widget_insert_action_group (self->button, "export", G_ACTION_GROUP (self->group));
-  gtk_button_set_label (GTK_BUTTON (self->button), _ ("E_xport"));
-  gtk_button_set_use_underline (GTK_BUTTON (self->button), TRUE);
-  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (self->button), G_MENU_MODEL (menu));
-  gtk_widget_set_tooltip_text (
-      self->button, _ ("Settings of the selected run, its trained network, its files for "
-                       "other programs, or a table of several runs"));
-  return self->button;
+  gtk_widget_insert_action_group (self->page, "export", G_ACTION_GROUP (self->group));
+  add_forms (self);
+  gtk_widget_show_all (self->page);
+  dyno_run_export_set_runs (self->page, NULL, 0);
+  return self->page;
 }

@@ -2,13 +2,10 @@
 /* The page of runs.  The list is read whenever the page is shown, and after each change. */
 #include "runspage.h"
 #include "format.h"
-#include "evaluatedialog.h"
-#include "predictdialog.h"
 #include "queuecard.h"
 #include "row.h"
-#include "runcompare.h"
 #include "runcurves.h"
-#include "runexport.h"
+#include "rundetails.h"
 #include "runfinder.h"
 #include "runhistory.h"
 #include "runlist.h"
@@ -21,11 +18,15 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+/* Heights of the list beside the details of a run, in pixels. */
+#define LIST_LEAST 150
+#define LIST_MOST  240
+
 struct _DynoRunsPage {
   GtkBox parent_instance;
-  GtkWidget *body, *queue, *finder, *actions, *list, *scrolled, *empty, *none, *searches, *compare,
+  GtkWidget *body, *queue, *finder, *actions, *list, *scrolled, *empty, *none, *searches, *details,
       *undo;
-  GtkWidget *resume, *again, *predict, *evaluate, *folder, *rename, *tag, *export, *delete;
+  GtkWidget *resume, *again, *folder, *rename, *tag, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
   DynoSetup *setup;
@@ -103,8 +104,7 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   double y = gtk_adjustment_get_value (place);
   self->filling = TRUE;
   /* No widget may refer to a run while the old runs are freed. */
-  dyno_run_export_set_runs (self->export, NULL, 0);
-  dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves, NULL, 0);
+  dyno_run_details_forget (DYNO_RUN_DETAILS (self->details));
   gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), NULL);
   dyno_run_list_set_words (self->runs, words);
   if (runs)
@@ -195,14 +195,10 @@ update_buttons (DynoRunsPage *self)
     still &= ((const DynoStoredRun *) selected->pdata[i])->state != DYNO_RUN_STATE_RUNNING;
   gtk_widget_set_sensitive (self->resume, one && ready && dyno_run_is_resumable (first));
   gtk_widget_set_sensitive (self->again, one && ready);
-  gtk_widget_set_sensitive (self->predict, one && dyno_predict_can_use (first->folder));
-  gtk_widget_set_sensitive (self->evaluate, one && dyno_predict_can_use (first->folder));
   gtk_widget_set_sensitive (self->folder, one && first->folder);
   gtk_widget_set_sensitive (self->rename, one);
   gtk_widget_set_sensitive (self->tag, selected->len > 0);
   gtk_widget_set_sensitive (self->delete, still);
-  dyno_run_export_set_runs (self->export, (const DynoStoredRun *const *) selected->pdata,
-                            selected->len);
   dyno_search_card_set_ready (DYNO_SEARCH_CARD (self->searches), ready);
   if (self->queue)
     dyno_queue_card_set_editable (DYNO_QUEUE_CARD (self->queue), ready);
@@ -215,7 +211,10 @@ update_selection (DynoRunsPage *self)
     return;
   g_autoptr (GPtrArray) selected = get_selected (self);
   update_buttons (self);
-  dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves,
+  /* The list leaves room for the details of what is selected. */
+  g_object_set (self->scrolled, "vexpand", selected->len == 0, "propagate-natural-height",
+                selected->len > 0, NULL);
+  dyno_run_details_show (DYNO_RUN_DETAILS (self->details),
                          (const DynoStoredRun *const *) selected->pdata, selected->len);
 }
 
@@ -252,34 +251,7 @@ resume (DynoRunsPage *self)
 gboolean
 dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths)
 {
-  const DynoStoredRun *run = get_one (self);
-  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
-  if (!run || !dyno_predict_can_use (run->folder))
-    return FALSE;
-  g_autofree char *title = dyno_words_run (run);
-  dyno_predict_dialog_show (GTK_WINDOW (window), run->folder, title,
-                            dyno_setup_get_job (self->setup)->device, paths);
-  return TRUE;
-}
-
-static void
-predict (DynoRunsPage *self)
-{
-  dyno_runs_page_predict (self, NULL);
-}
-
-static void
-evaluate (DynoRunsPage *self)
-{
-  const DynoStoredRun *run = get_one (self);
-  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
-  if (!run || !dyno_predict_can_use (run->folder))
-    return;
-  g_autofree char *title = dyno_words_run (run);
-  DynoJob *job = dyno_stored_run_get_job (run);
-  dyno_evaluate_dialog_show (GTK_WINDOW (window), run->folder, job, title,
-                             dyno_setup_get_job (self->setup)->device);
-  dyno_job_unref (job);
+  return dyno_run_details_predict (DYNO_RUN_DETAILS (self->details), paths);
 }
 
 static void
@@ -386,6 +358,7 @@ void
 dyno_runs_page_set_setup (DynoRunsPage *self, DynoSetup *setup)
 {
   self->setup = setup;
+  dyno_run_details_set_setup (DYNO_RUN_DETAILS (self->details), setup);
   g_signal_connect_object (setup, "changed", G_CALLBACK (update_buttons), self, G_CONNECT_SWAPPED);
   update_buttons (self);
 }
@@ -442,7 +415,8 @@ add_list (DynoRunsPage *self)
                            G_CONNECT_SWAPPED);
   g_signal_connect (self->list, "key-press-event", G_CALLBACK (list_key_pressed), self);
   self->scrolled = gtk_scrolled_window_new (NULL, NULL);
-  g_object_set (self->scrolled, "vexpand", TRUE, "min-content-height", 150, NULL);
+  g_object_set (self->scrolled, "vexpand", TRUE, "min-content-height", LIST_LEAST,
+                "max-content-height", LIST_MOST, NULL);
   dyno_widget_set_accessible_name (self->scrolled, _ ("Runs"));
   dyno_widget_add_class (self->scrolled, "card", TRUE);
   dyno_widget_add_class (self->scrolled, "list-card", TRUE);
@@ -463,20 +437,11 @@ add_button (GtkWidget *box, const char *label, const char *help, GCallback click
 }
 
 static void
-export_done (const char *path, const GError *error, gpointer data)
-{
-  if (error)
-    g_signal_emit (data, signals[FAILED], 0, error);
-  else
-    g_signal_emit (data, signals[EXPORTED], 0, path);
-}
-
-static void
 add_buttons (DynoRunsPage *self)
 {
   GtkWidget *box = self->actions = gtk_flow_box_new ();
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
-  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 9);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
@@ -486,21 +451,11 @@ add_buttons (DynoRunsPage *self)
       box, _ ("Set Up A_gain"),
       _ ("Takes data set, model and settings of this run into the window, to run it again"),
       G_CALLBACK (take_again), self);
-  self->predict =
-      add_button (box, _ ("Pred_ict…"),
-                  _ ("Predict images with the weights of this run; they may be dropped here too"),
-                  G_CALLBACK (predict), self);
-  self->evaluate = add_button (
-      box, _ ("E_valuate…"),
-      _ ("Accuracy, confusion matrix and worst samples of the run's weights on labelled data"),
-      G_CALLBACK (evaluate), self);
   self->folder = add_button (box, _ ("Open _Folder"), _ ("Weights, metrics, curves, settings"),
                              G_CALLBACK (open_folder), self);
   self->rename = add_button (box, _ ("Re_name…"), _ ("F2"), G_CALLBACK (ask_name), self);
   self->tag = add_button (box, _ ("_Tags…"), _ ("Words of your own for the selected runs"),
                           G_CALLBACK (ask_tags), self);
-  self->export = dyno_run_export_new (export_done, self);
-  gtk_container_add (GTK_CONTAINER (box), self->export);
   self->delete =
       add_button (box, _ ("_Delete"), _ ("From the history; folders with weights and metrics stay"),
                   G_CALLBACK (delete_selected), self);
@@ -657,13 +612,13 @@ dyno_runs_page_init (DynoRunsPage *self)
   self->undo = dyno_undo_bar_new ();
   g_signal_connect_object (self->undo, "undo", G_CALLBACK (undo), self, G_CONNECT_SWAPPED);
   gtk_container_add (GTK_CONTAINER (self->body), self->undo);
-  self->compare = dyno_run_compare_new ();
-  g_signal_connect_object (self->compare, "failed", G_CALLBACK (emit_failed), self,
+  self->details = dyno_run_details_new (self->curves);
+  g_signal_connect_object (self->details, "failed", G_CALLBACK (emit_failed), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->compare, "exported", G_CALLBACK (emit_exported), self,
+  g_signal_connect_object (self->details, "exported", G_CALLBACK (emit_exported), self,
                            G_CONNECT_SWAPPED);
-  gtk_container_add (GTK_CONTAINER (self->body), self->compare);
-  gtk_widget_hide (self->compare);
+  gtk_container_add (GTK_CONTAINER (self->body), self->details);
+  gtk_widget_hide (self->details);
   add_searches (self);
   update_buttons (self);
   g_signal_connect (self, "map", G_CALLBACK (dyno_runs_page_refresh), NULL);

@@ -381,9 +381,27 @@ dyno_diagnosis_card_show (DynoDiagnosisCard *self, const DynoDiagnosis *d)
   show_advice (self, d);
   show_rates (self, d);
   show_findings (self, d->findings);
-  show_sensors (self);
-  show_guide (self);
-  show_memory (self);
+  if (self->monitor)
+    {
+      show_sensors (self);
+      show_guide (self);
+      show_memory (self);
+    }
+  gtk_widget_show (GTK_WIDGET (self));
+}
+
+/* Shows why there is no diagnosis. */
+static void
+show_problem (DynoDiagnosisCard *self, const char *problem)
+{
+  const GPtrArray none = { 0 };
+  const DynoPhases unknown = { 0 };
+  gtk_label_set_text (GTK_LABEL (self->verdict), problem);
+  gtk_widget_hide (self->gain);
+  gtk_widget_hide (self->advice);
+  gtk_widget_hide (self->rates_group);
+  dyno_phase_bar_show (DYNO_PHASE_BAR (self->phases), &unknown);
+  show_findings (self, &none);
   gtk_widget_show (GTK_WIDGET (self));
 }
 
@@ -414,10 +432,23 @@ static void
 folder_judged (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDiagnosisCard *self = DYNO_DIAGNOSIS_CARD (source);
-  /* Without a folder, the last diagnosis made during the run stays. */
-  g_autoptr (DynoDiagnosis) d = g_task_propagate_pointer (G_TASK (result), NULL);
-  if (d && self->monitor && GPOINTER_TO_SIZE (data) == self->run && !self->going)
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDiagnosis) d = g_task_propagate_pointer (G_TASK (result), &error);
+  if (!self->setup || GPOINTER_TO_SIZE (data) != self->run || self->going)
+    return;
+  if (d)
     dyno_diagnosis_card_show (self, d);
+  else if (!self->monitor) /* of a monitor's run the last diagnosis made during the run stays */
+    show_problem (self, error->message);
+}
+
+static void
+judge_in_thread (DynoDiagnosisCard *self, const char *folder)
+{
+  g_autoptr (GTask) task =
+      g_task_new (self, NULL, folder_judged, GSIZE_TO_POINTER ((gsize) self->run));
+  g_task_set_task_data (task, g_strdup (folder), g_free);
+  g_task_run_in_thread (task, judge_folder);
 }
 
 static void
@@ -429,12 +460,8 @@ end_run (DynoDiagnosisCard *self)
     judge_now (self);
   show_memory (self);
   for_each_apply (self);
-  if (s->n_steps == 0 || !s->out_dir)
-    return;
-  g_autoptr (GTask) task =
-      g_task_new (self, NULL, folder_judged, GSIZE_TO_POINTER ((gsize) self->run));
-  g_task_set_task_data (task, g_strdup (s->out_dir), g_free);
-  g_task_run_in_thread (task, judge_folder);
+  if (s->n_steps > 0 && s->out_dir)
+    judge_in_thread (self, s->out_dir);
 }
 
 static void
@@ -475,6 +502,16 @@ dyno_diagnosis_card_set_run (DynoDiagnosisCard *self, DynoRunMonitor *monitor, D
   self->setup = setup;
   g_signal_connect_object (monitor, "changed", G_CALLBACK (run_changed), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, G_CONNECT_SWAPPED);
+}
+
+void
+dyno_diagnosis_card_set_folder (DynoDiagnosisCard *self, const char *folder, DynoSetup *setup)
+{
+  if (!self->setup)
+    g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, G_CONNECT_SWAPPED);
+  self->setup = setup;
+  self->run++;
+  judge_in_thread (self, folder);
 }
 
 static void

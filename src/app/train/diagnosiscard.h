@@ -15,7 +15,10 @@ G_DECLARE_FINAL_TYPE (DynoDiagnosisCard, dyno_diagnosis_card, DYNO, DIAGNOSIS_CA
 /* Hidden until a run has steps to judge.  monitor and setup outlive the card. */
 void dyno_diagnosis_card_set_run (DynoDiagnosisCard *self, DynoRunMonitor *monitor,
                                   DynoSetup *setup);
-/* Shows the card with a diagnosis of the monitor's run.  Called by the card itself. */
+/* In place of the above: shows the diagnosis of the run in this folder, which is made in a thread, or
+ * the reason why there is none; to be called again for another run, or where the run went on. */
+void dyno_diagnosis_card_set_folder (DynoDiagnosisCard *self, const char *folder, DynoSetup *setup);
+/* Shows the card with a diagnosis of the run.  Called by the card itself. */
 void dyno_diagnosis_card_show (DynoDiagnosisCard *self, const DynoDiagnosis *diagnosis);
 
 G_END_DECLS

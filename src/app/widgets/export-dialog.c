@@ -105,6 +105,13 @@ new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, c
 }
 
 void
+dyno_dialog_end_with (GtkWidget *dialog, GtkWidget *owner)
+{
+  g_signal_connect_object (owner, "destroy", G_CALLBACK (gtk_widget_destroy), dialog,
+                           G_CONNECT_SWAPPED);
+}
+
+GtkWidget *
 dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
                   const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
                   gpointer data)
@@ -125,6 +132,7 @@ dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
       gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), all);
     }
   gtk_widget_show (dialog);
+  return dialog;
 }
 
 void
@@ -156,7 +164,7 @@ dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char 
   gtk_widget_show (dialog);
 }
 
-void
+GtkWidget *
 dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name, DynoPathChosen chosen,
                      gpointer data, GDestroyNotify free_data)
 {
@@ -165,6 +173,7 @@ dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name, Dyn
   g_object_set_data_full (G_OBJECT (dialog), "dyno-data", data, free_data);
   gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), name);
   gtk_widget_show (dialog);
+  return dialog;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -236,7 +245,8 @@ dyno_dialog_save_held (GtkWindow *parent, const char *title, const char *name, D
   self->data = data;
   self->free_data = free_data;
   self->label = label;
-  dyno_dialog_save_as (parent, title, name, save_path_chosen, self, save_unref);
+  dyno_dialog_end_with (
+      dyno_dialog_save_as (parent, title, name, save_path_chosen, self, save_unref), label);
 }
 
 void

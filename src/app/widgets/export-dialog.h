@@ -13,9 +13,12 @@ typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, 
 /* Sets the folder in which dialogs that open data begin, until the user has chosen in one of them;
  * NULL: Pictures. */
 void dyno_dialog_set_data_folder (const char *folder);
-void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
-                       const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
-                       gpointer data); /* patterns: NULL-terminated; NULL: all files */
+/* patterns: NULL-terminated; NULL: all files.  Returns the dialog. */
+GtkWidget *dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
+                             const char *const *patterns, const char *pattern_name,
+                             DynoPathChosen chosen, gpointer data);
+/* Destroys the dialog when the owner of its data is destroyed before its parent is. */
+void dyno_dialog_end_with (GtkWidget *dialog, GtkWidget *owner);
 /* Asks for a file of this exporter; the dialog offers the exporter's file name. */
 void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporter,
                                   DynoPathChosen chosen, gpointer data);
@@ -26,13 +29,13 @@ const DynoExporter *dyno_dialog_find_exporter (const char *path, const DynoExpor
 /* extension: "png", "svg", "pdf", "csv". */
 void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
                                 DynoPathChosen chosen, gpointer data);
-/* Asks for any file; the dialog offers the name.  data is freed when the dialog is destroyed;
- * free_data may be NULL. */
-void dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name,
-                          DynoPathChosen chosen, gpointer data, GDestroyNotify free_data);
+/* Asks for any file; the dialog, which is returned, offers the name.  data is freed when the dialog
+ * is destroyed; free_data may be NULL. */
+GtkWidget *dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name,
+                                DynoPathChosen chosen, gpointer data, GDestroyNotify free_data);
 /* Asks for a file name and writes the file in a thread, by `write` with data; then the label shows
- * where the file is, or the error.  parent: the label's window, which may be closed before the end.
- * free_data: may be called on either thread. */
+ * where the file is, or the error.  parent: the label's window, which may be closed before the end;
+ * the dialog is destroyed with the label.  free_data: may be called on either thread. */
 void dyno_dialog_save_held (GtkWindow *parent, const char *title, const char *name,
                             DynoFileWrite write, gpointer data, GDestroyNotify free_data,
                             GtkWidget *label);

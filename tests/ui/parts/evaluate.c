@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialogs of evaluations and of predictions, with given results: no weights are read. */
+/* The views of evaluations and of predictions, with given results: no weights are read. */
 #include "parts.h"
 #include "confusionview.h"
-#include "evaluatedialog.h"
 #include "evaluatemasks.h"
+#include "evaluateview.h"
 #include "evaluatework.h"
 #include "predictdialog.h"
+#include "predictview.h"
 #include "predictwork.h"
 #include "runfacts.h"
 #include "safetensors.h"
@@ -53,18 +54,18 @@ forget_uri (GtkClipboard *clipboard, gpointer path)
 {
 }
 
-/* Drops a file on the dialog; the clipboard has data of the same kind as a drag. */
+/* Drops a file on the view; the clipboard has data of the same kind as a drag. */
 static void
-drop (GtkWidget *dialog, const char *path)
+drop (GtkWidget *view, const char *path)
 {
   static const GtkTargetEntry target = { (char *) "text/uri-list", 0, 0 };
-  GtkClipboard *clipboard = gtk_widget_get_clipboard (dialog, gdk_atom_intern ("DROPPED", FALSE));
+  GtkClipboard *clipboard = gtk_widget_get_clipboard (view, gdk_atom_intern ("DROPPED", FALSE));
 
   gtk_clipboard_set_with_data (clipboard, &target, 1, set_uri, forget_uri, (gpointer) path);
   GtkSelectionData *data =
       gtk_clipboard_wait_for_contents (clipboard, gdk_atom_intern (target.target, FALSE));
   g_assert_nonnull (data);
-  g_signal_emit_by_name (dialog, "drag-data-received", NULL, 1, 1, data, 0, 0);
+  g_signal_emit_by_name (view, "drag-data-received", NULL, 1, 1, data, 0, 0);
   gtk_selection_data_free (data);
   gtk_clipboard_clear (clipboard);
 }
@@ -81,33 +82,39 @@ make_folder (const char *name)
 /* --- evaluations ------------------------------------------------------------------------------ */
 
 typedef struct {
-  GtkWidget *parent, *dialog, *state, *save, *calibrate;
+  GtkWidget *window, *view, *state, *save, *calibrate;
   DynoDataset *dataset;
 } Evaluate;
 
+/* A view whose first evaluation was begun by its button. */
 static void
 evaluate_init (Evaluate *e, const char *name, gboolean has_test)
 {
-  g_autofree char *folder = make_folder (name),
-                  *title = g_strdup_printf ("Evaluation of “%s”", name);
+  g_autofree char *folder = make_folder (name);
   g_autoptr (DynoJob) job = dyno_job_new ();
   DynoRunFacts facts = { .n_test = has_test ? 5 : 0 };
 
   g_assert_true (dyno_run_facts_write (folder, &facts, NULL));
   e->dataset =
       dyno_dataset_open ("builtin:shapes?size=16&samples=64", NULL, NULL, NULL, NULL, NULL);
-  e->parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
-  e->dialog = dyno_evaluate_dialog_show (GTK_WINDOW (e->parent), folder, job, name, -1);
-  g_assert_true (e->dialog == parts_find_dialog (title));
-  e->state = find_label (e->dialog, "Evaluating…");
-  e->save = parts_find_button (e->dialog, "_Save Table…");
-  e->calibrate = parts_find_button (e->dialog, "_Calibrate");
+  e->view = dyno_evaluate_view_new (folder, job);
+  e->window = parts_show (e->view, 700, 600);
+  e->save = parts_find_button (e->view, "_Save Table…");
+  e->calibrate = parts_find_button (e->view, "_Calibrate");
+  GtkWidget *begin = parts_find_button (e->view, "E_valuate the Validation Samples");
+  g_assert_false (dyno_evaluate_view_is_busy (e->view) || gtk_widget_get_sensitive (e->save)
+                  || is_shown (e->calibrate)
+                  || is_shown (parts_find (e->view, GTK_TYPE_PROGRESS_BAR)));
+  g_assert_true (is_shown (begin));
+  gtk_button_clicked (GTK_BUTTON (begin));
+  g_assert_true (dyno_evaluate_view_is_busy (e->view) && !is_shown (begin));
+  e->state = find_label (e->view, "Evaluating…");
 }
 
 static void
 evaluate_clear (Evaluate *e)
 {
-  gtk_widget_destroy (e->parent);
+  gtk_widget_destroy (e->window);
   dyno_dataset_unref (e->dataset);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Evaluate, evaluate_clear)
@@ -115,7 +122,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Evaluate, evaluate_clear)
 static GtkWidget *
 find_results (Evaluate *e)
 {
-  GtkWidget *table = parts_find (e->dialog, GTK_TYPE_TREE_VIEW);
+  GtkWidget *table = parts_find (e->view, GTK_TYPE_TREE_VIEW);
 
   g_assert_nonnull (table);
   return table;
@@ -164,21 +171,21 @@ new_classes (Evaluate *e)
   return evaluation;
 }
 
-/* Another data set is dropped: the dialog evaluates again. */
+/* Another data set is dropped: the view evaluates again. */
 static void
 evaluate_again (Evaluate *e)
 {
-  drop (e->dialog, "/nowhere/at/all");
+  drop (e->view, "/nowhere/at/all");
   g_assert_cmpstr (gtk_label_get_text (GTK_LABEL (e->state)), ==, "Evaluating…");
   g_assert_false (is_bad (e->state) || is_shown (find_results (e)));
   g_assert_false (gtk_widget_get_sensitive (e->save) || gtk_widget_get_sensitive (e->calibrate));
-  g_assert_true (is_shown (parts_find (e->dialog, GTK_TYPE_PROGRESS_BAR)));
+  g_assert_true (is_shown (parts_find (e->view, GTK_TYPE_PROGRESS_BAR)));
 }
 
 static void
 press_choice (Evaluate *e, const char *text)
 {
-  g_autoptr (GPtrArray) buttons = parts_find_all (e->dialog, GTK_TYPE_MENU_BUTTON);
+  g_autoptr (GPtrArray) buttons = parts_find_all (e->view, GTK_TYPE_MENU_BUTTON);
   GtkPopover *popover = gtk_menu_button_get_popover (buttons->pdata[0]);
   g_autoptr (GPtrArray) choices =
       parts_find_all (gtk_bin_get_child (GTK_BIN (popover)), GTK_TYPE_MODEL_BUTTON);
@@ -202,7 +209,7 @@ assert_state (Evaluate *e, const char *expected)
   g_autofree char *text = parts_get_texts (e->state);
 
   g_assert_cmpstr (text, ==, expected);
-  g_assert_false (is_shown (parts_find (e->dialog, GTK_TYPE_PROGRESS_BAR)));
+  g_assert_false (is_shown (parts_find (e->view, GTK_TYPE_PROGRESS_BAR)));
 }
 
 /* The samples are named as what they are of the run, the sentence is of this evaluation alone, and
@@ -215,7 +222,7 @@ test_an_evaluation_names_its_samples (void)
 
   evaluate_init (&e, "evaluated", TRUE);
   g_assert_false (gtk_widget_get_sensitive (e.save) || is_shown (e.calibrate));
-  dyno_evaluate_dialog_show_result (e.dialog, new_classes (&e), NULL);
+  dyno_evaluate_view_show_result (e.view, new_classes (&e), NULL);
   assert_state (&e, "5 validation samples of “shapes”, 2.50 samples/s on Card");
   g_assert_true (is_shown (e.calibrate) && gtk_widget_get_sensitive (e.calibrate));
   g_assert_true (gtk_widget_get_sensitive (e.save) && is_shown (find_results (&e)));
@@ -227,24 +234,24 @@ test_an_evaluation_names_its_samples (void)
       one->seconds = 0;
       one->n_unreadable = 2;
       one->notes = g_strdup ("A note.");
-      dyno_evaluate_dialog_show_result (e.dialog, one, NULL);
+      dyno_evaluate_view_show_result (e.view, one, NULL);
       assert_state (&e, "1 test sample of “shapes”, – samples/s on Card; 2 could not be read\n"
                         "A note.");
       g_assert_true (is_shown (e.calibrate) && !gtk_widget_get_sensitive (e.calibrate));
       evaluate_again (&e);
-      dyno_evaluate_dialog_show_result (e.dialog, new_classes (&e), NULL);
+      dyno_evaluate_view_show_result (e.view, new_classes (&e), NULL);
       assert_state (&e, "5 samples of “shapes”, 2.50 samples/s on Card");
       g_assert_true (gtk_widget_get_sensitive (e.calibrate));
       evaluate_again (&e);
       one = new_classes (&e);
       one->is_trained = TRUE;
-      dyno_evaluate_dialog_show_result (e.dialog, one, NULL);
+      dyno_evaluate_view_show_result (e.view, one, NULL);
       g_assert_false (gtk_widget_get_sensitive (e.calibrate));
       press_choice (&e, "Validation Samples of the Run");
-      dyno_evaluate_dialog_show_result (e.dialog, new_classes (&e), NULL);
+      dyno_evaluate_view_show_result (e.view, new_classes (&e), NULL);
       assert_state (&e, "5 validation samples of “shapes”, 2.50 samples/s on Card");
       evaluate_again (&e);
-      dyno_evaluate_dialog_show_result (e.dialog, NULL, error);
+      dyno_evaluate_view_show_result (e.view, NULL, error);
       assert_state (&e, "It broke.");
       g_assert_true (is_bad (e.state) && !is_shown (find_results (&e)));
       g_assert_false (gtk_widget_get_sensitive (e.save) || gtk_widget_get_sensitive (e.calibrate));
@@ -252,7 +259,7 @@ test_an_evaluation_names_its_samples (void)
       one = new_evaluation (&e, 3);
       one->scores = dyno_scores_new (&one->info, 1);
       one->n_unreadable = 4;
-      dyno_evaluate_dialog_show_result (e.dialog, one, NULL);
+      dyno_evaluate_view_show_result (e.view, one, NULL);
       assert_state (&e, "None of the samples could be read.");
       g_assert_false (is_bad (e.state) || is_shown (find_results (&e))
                       || gtk_widget_get_sensitive (e.save)
@@ -304,10 +311,10 @@ test_only_a_run_with_a_test_part_offers_it (void)
 
   evaluate_init (&with, "with a test", TRUE);
   evaluate_init (&without, "without a test", FALSE);
-  GtkWidget *dialogs[] = { with.dialog, without.dialog };
+  GtkWidget *views[] = { with.view, without.view };
   for (guint i = 0; i < 2; i++)
     {
-      g_autoptr (GPtrArray) buttons = parts_find_all (dialogs[i], GTK_TYPE_MENU_BUTTON);
+      g_autoptr (GPtrArray) buttons = parts_find_all (views[i], GTK_TYPE_MENU_BUTTON);
       GtkPopover *popover = gtk_menu_button_get_popover (buttons->pdata[0]);
       g_autoptr (GPtrArray) choices =
           parts_find_all (gtk_bin_get_child (GTK_BIN (popover)), GTK_TYPE_MODEL_BUTTON);
@@ -319,10 +326,10 @@ test_only_a_run_with_a_test_part_offers_it (void)
 static void
 assert_samples (Evaluate *e, const char *title, guint n, const guint *indices)
 {
-  g_autoptr (GPtrArray) flows = parts_find_all (e->dialog, GTK_TYPE_FLOW_BOX_CHILD);
+  g_autoptr (GPtrArray) flows = parts_find_all (e->view, GTK_TYPE_FLOW_BOX_CHILD);
   guint at = 0;
 
-  g_assert_nonnull (find_label (e->dialog, title));
+  g_assert_nonnull (find_label (e->view, title));
   for (guint i = 0; i < flows->len; i++)
     {
       GtkWidget *flow = gtk_widget_get_parent (flows->pdata[i]);
@@ -349,14 +356,14 @@ test_samples_are_of_the_chosen_cell (void)
   g_auto (Evaluate) e = { 0 };
 
   evaluate_init (&e, "cells", FALSE);
-  GtkWidget *matrix = parts_find (e.dialog, DYNO_TYPE_CONFUSION_VIEW),
-            *show = parts_find_button (e.dialog, "Show the _Worst");
+  GtkWidget *matrix = parts_find (e.view, DYNO_TYPE_CONFUSION_VIEW),
+            *show = parts_find_button (e.view, "Show the _Worst");
   for (guint i = 0; i < 2; i++)
     {
-      dyno_evaluate_dialog_show_result (e.dialog, new_classes (&e), NULL);
+      dyno_evaluate_view_show_result (e.view, new_classes (&e), NULL);
       assert_samples (&e, "Samples with the Largest Loss", 5, worst);
       g_assert_true (is_shown (matrix) && !is_shown (show));
-      g_assert_nonnull (find_label (e.dialog, "Predicted, by True Class"));
+      g_assert_nonnull (find_label (e.view, "Predicted, by True Class"));
       g_signal_emit_by_name (matrix, "chosen", 0, 1);
       assert_samples (&e, "3 Samples of “cat”, Taken for “dog”", 3, taken);
       g_assert_true (is_shown (show));
@@ -385,7 +392,7 @@ test_only_few_classes_have_a_matrix (void)
   DynoPrediction prediction = { .logits = logits, .shares = logits };
 
   evaluate_init (&e, "matrices", FALSE);
-  GtkWidget *matrix = parts_find (e.dialog, DYNO_TYPE_CONFUSION_VIEW);
+  GtkWidget *matrix = parts_find (e.view, DYNO_TYPE_CONFUSION_VIEW);
   for (guint i = 0; i < 2; i++)
     {
       for (guint n = DYNO_EVALUATE_CLASSES; n <= DYNO_EVALUATE_CLASSES + 1; n++)
@@ -397,7 +404,7 @@ test_only_few_classes_have_a_matrix (void)
           dyno_scores_add_class (classes->scores, &one, n - 1);
           dyno_class_figures_get (classes->scores, &classes->figures);
           classes->n_samples = 1;
-          dyno_evaluate_dialog_show_result (e.dialog, classes, NULL);
+          dyno_evaluate_view_show_result (e.view, classes, NULL);
           g_assert_true (is_shown (matrix) == (n == DYNO_EVALUATE_CLASSES));
           g_assert_true (is_shown (e.calibrate));
           evaluate_again (&e);
@@ -410,9 +417,9 @@ test_only_few_classes_have_a_matrix (void)
       values->scores = dyno_scores_new (&values->info, 2);
       dyno_scores_add_values (values->scores, &prediction, truth);
       values->n_samples = 1;
-      dyno_evaluate_dialog_show_result (e.dialog, values, NULL);
+      dyno_evaluate_view_show_result (e.view, values, NULL);
       g_assert_false (is_shown (matrix) || is_shown (e.calibrate));
-      g_assert_nonnull (find_label (e.dialog, "Samples with the Largest Loss"));
+      g_assert_nonnull (find_label (e.view, "Samples with the Largest Loss"));
       evaluate_again (&e);
       DynoEvaluation *labels = new_evaluation (&e, 2);
       labels->info.is_labels = TRUE;
@@ -421,7 +428,7 @@ test_only_few_classes_have_a_matrix (void)
       dyno_scores_add_labels (labels->scores, &prediction, known);
       labels->labels = dyno_label_details_new (labels->scores, NULL);
       labels->n_samples = 1;
-      dyno_evaluate_dialog_show_result (e.dialog, labels, NULL);
+      dyno_evaluate_view_show_result (e.view, labels, NULL);
       g_assert_true (!is_shown (matrix) && is_shown (e.calibrate));
       evaluate_again (&e);
     }
@@ -459,7 +466,7 @@ new_unsure (Evaluate *e)
 static gboolean
 is_not_busy (gpointer data)
 {
-  return !is_shown (parts_find (((Evaluate *) data)->dialog, GTK_TYPE_PROGRESS_BAR));
+  return !is_shown (parts_find (((Evaluate *) data)->view, GTK_TYPE_PROGRESS_BAR));
 }
 
 static gboolean
@@ -493,7 +500,7 @@ test_a_calibration_is_told_once (void)
   g_auto (Evaluate) e = { 0 };
 
   evaluate_init (&e, "calibrated", FALSE);
-  dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+  dyno_evaluate_view_show_result (e.view, new_unsure (&e), NULL);
   for (guint i = 0; i < 2; i++) /* there are no weights to write to */
     {
       gtk_button_clicked (GTK_BUTTON (e.calibrate));
@@ -508,18 +515,18 @@ test_a_calibration_is_told_once (void)
       gtk_button_clicked (GTK_BUTTON (e.calibrate));
       parts_wait (evaluates, &e);
       g_assert_false (is_bad (e.state));
-      dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+      dyno_evaluate_view_show_result (e.view, new_unsure (&e), NULL);
       g_assert_true (g_str_has_prefix (gtk_label_get_text (GTK_LABEL (e.state)),
                                        i == 0 ? "9 validation samples of" : "9 samples of"));
       g_assert_nonnull (strstr (gtk_label_get_text (GTK_LABEL (e.state)),
                                 "\nThe weights are calibrated: temperature "));
       evaluate_again (&e);
-      dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+      dyno_evaluate_view_show_result (e.view, new_unsure (&e), NULL);
       g_assert_null (strstr (gtk_label_get_text (GTK_LABEL (e.state)), "calibrated"));
     }
   gtk_button_clicked (GTK_BUTTON (e.calibrate)); /* it goes on, but other data are chosen */
   evaluate_again (&e);
-  dyno_evaluate_dialog_show_result (e.dialog, new_unsure (&e), NULL);
+  dyno_evaluate_view_show_result (e.view, new_unsure (&e), NULL);
   g_assert_null (strstr (gtk_label_get_text (GTK_LABEL (e.state)), "calibrated"));
 }
 
@@ -593,8 +600,8 @@ test_masks_are_of_the_chosen_class (void)
   g_auto (Evaluate) e = { 0 };
 
   evaluate_init (&e, "masks", FALSE);
-  GtkWidget *matrix = parts_find (e.dialog, DYNO_TYPE_CONFUSION_VIEW),
-            *show = parts_find_button (e.dialog, "Show the _Worst");
+  GtkWidget *matrix = parts_find (e.view, DYNO_TYPE_CONFUSION_VIEW),
+            *show = parts_find_button (e.view, "Show the _Worst");
   for (guint i = 0; i < 2; i++)
     {
       DynoEvaluation *masks = new_evaluation (&e, 3);
@@ -608,22 +615,22 @@ test_masks_are_of_the_chosen_class (void)
           DynoMaskScored one = { .index = overall[k], .iou = 0.5, .accuracy = 0.75 };
           g_array_append_val (masks->masks->worst, one);
         }
-      dyno_evaluate_dialog_show_result (e.dialog, masks, NULL);
+      dyno_evaluate_view_show_result (e.view, masks, NULL);
       assert_samples (&e, "Samples with the Lowest Mean IoU: Truth, Prediction", 2, overall);
-      g_assert_nonnull (find_label (e.dialog, "IoU 50.0"));
-      g_assert_nonnull (find_label (e.dialog, "Percent of the Pixels, by True Class"));
+      g_assert_nonnull (find_label (e.view, "IoU 50.0"));
+      g_assert_nonnull (find_label (e.view, "Percent of the Pixels, by True Class"));
       g_assert_false (is_shown (e.calibrate) || is_shown (show));
       g_autofree char *tooltip = gtk_widget_get_tooltip_text (e.save);
       g_assert_nonnull (strstr (tooltip, "IoU"));
       g_signal_emit_by_name (matrix, "chosen", 1, 0);
       assert_samples (&e, "Samples with the Lowest IoU of “dog”: Truth, Prediction", 2, of_dog);
-      g_assert_nonnull (find_label (e.dialog, "IoU 12.5"));
+      g_assert_nonnull (find_label (e.view, "IoU 12.5"));
       g_assert_true (is_shown (show));
       gtk_button_clicked (GTK_BUTTON (show));
       assert_samples (&e, "Samples with the Lowest Mean IoU: Truth, Prediction", 2, overall);
       g_assert_false (is_shown (show));
       evaluate_again (&e);
-      dyno_evaluate_dialog_show_result (e.dialog, new_classes (&e), NULL);
+      dyno_evaluate_view_show_result (e.view, new_classes (&e), NULL);
       assert_samples (&e, "Samples with the Largest Loss", 5, worst);
       g_autofree char *other = gtk_widget_get_tooltip_text (e.save);
       g_assert_null (strstr (other, "IoU"));
@@ -635,7 +642,7 @@ test_masks_are_of_the_chosen_class (void)
 /* --- predictions ------------------------------------------------------------------------------ */
 
 typedef struct {
-  GtkWidget *parent, *dialog, *state, *save, *save_masks, *list;
+  GtkWidget *window, *view, *state, *save, *save_masks, *list;
 } Predict;
 
 static gboolean
@@ -647,31 +654,35 @@ has_ended (gpointer data)
 static void
 predict_init (Predict *p, const char *name)
 {
-  g_autofree char *folder = make_folder (name),
-                  *title = g_strdup_printf ("Predictions of “%s”", name);
+  g_autofree char *folder = make_folder (name);
   const char *paths[] = { "/nowhere/a.png", NULL };
 
-  p->parent = gtk_window_new (GTK_WINDOW_TOPLEVEL);
-  p->dialog = dyno_predict_dialog_show (GTK_WINDOW (p->parent), folder, name, -1, paths);
-  g_assert_true (p->dialog == parts_find_dialog (title));
-  p->state = find_label (p->dialog, "Predicting…");
-  p->save = parts_find_button (p->dialog, "_Save Table…");
-  p->save_masks = parts_find_button (p->dialog, "Save _Masks…");
-  p->list = parts_find (p->dialog, GTK_TYPE_LIST_BOX);
+  p->view = dyno_predict_view_new (folder);
+  p->window = parts_show (p->view, 500, 400);
+  p->save = parts_find_button (p->view, "_Save Table…");
+  p->save_masks = parts_find_button (p->view, "Save _Masks…");
+  p->list = parts_find (p->view, GTK_TYPE_LIST_BOX);
+  g_assert_true (is_shown (find_label (p->view, "Drop images here")) && !is_shown (p->list));
+  g_assert_false (dyno_predict_view_is_busy (p->view));
+  dyno_predict_view_start (p->view, paths);
+  g_assert_true (dyno_predict_view_is_busy (p->view));
+  g_assert_true (!is_shown (find_label (p->view, "Drop images here")) && is_shown (p->list));
+  p->state = find_label (p->view, "Predicting…");
   parts_wait (has_ended, p->state); /* there are no weights */
+  g_assert_false (dyno_predict_view_is_busy (p->view));
 }
 
 static void
 predict_clear (Predict *p)
 {
-  gtk_widget_destroy (p->parent);
+  gtk_widget_destroy (p->window);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Predict, predict_clear)
 
 static void
 predict_again (Predict *p)
 {
-  drop (p->dialog, "/nowhere/b.png");
+  drop (p->view, "/nowhere/b.png");
   g_assert_cmpstr (gtk_label_get_text (GTK_LABEL (p->state)), ==, "Predicting…");
   g_assert_false (is_bad (p->state) || gtk_widget_get_sensitive (p->save)
                   || gtk_widget_get_sensitive (p->save_masks));
@@ -752,7 +763,7 @@ test_predictions_are_counted (void)
     {
       DynoPredictSummary summary = rows[i].summary;
       summary.device = (char *) "Card";
-      dyno_predict_dialog_take_end (&summary, rows[i].fails ? error : NULL, p.dialog);
+      dyno_predict_view_take_end (&summary, rows[i].fails ? error : NULL, p.view);
       g_autofree char *text = parts_get_texts (p.state),
                       *notes = gtk_widget_get_tooltip_text (p.state);
       g_assert_cmpstr (text, ==, rows[i].words);
@@ -813,7 +824,7 @@ test_each_image_has_its_outputs (void)
   for (guint round = 0; round < 2; round++)
     {
       for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-        dyno_predict_dialog_take_sample (&rows[i].sample, p.dialog);
+        dyno_predict_view_take_sample (&rows[i].sample, p.view);
       g_autoptr (GPtrArray) shown = parts_find_all (p.list, GTK_TYPE_LIST_BOX_ROW);
       g_assert_cmpuint (shown->len, ==, G_N_ELEMENTS (rows));
       for (guint i = 0; i < shown->len; i++)

@@ -291,6 +291,7 @@ main (int argc, char **argv)
   parts_add_params ();
   parts_add_plot ();
   parts_add_run_curves ();
+  parts_add_run_details ();
   parts_add_runs ();
   parts_add_runs_page ();
   parts_add_samples ();

@@ -61,6 +61,7 @@ void parts_add_params (void);
 void parts_add_plot (void);
 void parts_add_queue (void);
 void parts_add_run_curves (void);
+void parts_add_run_details (void);
 void parts_add_runs (void);
 void parts_add_runs_page (void);
 void parts_add_samples (void);

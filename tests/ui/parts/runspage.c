@@ -13,6 +13,7 @@
 #include "searchcard.h"
 #include "undobar.h"
 #include <glib/gstdio.h>
+#include <handy.h>
 #include <math.h>
 #include <string.h>
 
@@ -665,9 +666,8 @@ select_rows (Runs *r, const int *rows)
 static void
 assert_buttons (Runs *r, const char *expected)
 {
-  static const char *const labels[] = { "Resu_me",    "Set Up A_gain", "Pred_ict…",
-                                        "E_valuate…", "Open _Folder",  "Re_name…",
-                                        "_Tags…",     "E_xport",       "_Delete" };
+  static const char *const labels[] = { "Resu_me",  "Set Up A_gain", "Open _Folder",
+                                        "Re_name…", "_Tags…",        "_Delete" };
   g_autoptr (GString) usable = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
@@ -697,23 +697,19 @@ test_actions_are_of_the_selected_runs (void)
     const char *buttons, *locked; /* while a run of the window goes on */
   } rows[] = {
     { { -1 }, "", "" },
-    { { 5, -1 }, "Set Up Again Rename Tags Export Delete", "Rename Tags Export Delete" },
+    { { 5, -1 }, "Set Up Again Rename Tags Delete", "Rename Tags Delete" },
     { { 4, -1 },
-      "Resume Set Up Again Open Folder Rename Tags Export Delete",
-      "Open Folder Rename Tags Export Delete" },
-    { { 3, -1 }, "Set Up Again Rename Tags Export Delete", "Rename Tags Export Delete" },
+      "Resume Set Up Again Open Folder Rename Tags Delete",
+      "Open Folder Rename Tags Delete" },
+    { { 3, -1 }, "Set Up Again Rename Tags Delete", "Rename Tags Delete" },
     { { 2, -1 },
-      "Resume Set Up Again Open Folder Rename Tags Export Delete",
-      "Open Folder Rename Tags Export Delete" },
-    { { 1, -1 },
-      "Set Up Again Predict Evaluate Open Folder Rename Tags Export Delete",
-      "Predict Evaluate Open Folder Rename Tags Export Delete" },
-    { { 0, -1 },
-      "Set Up Again Predict Evaluate Open Folder Rename Tags Export",
-      "Predict Evaluate Open Folder Rename Tags Export" },
-    { { 1, 2, -1 }, "Tags Export Delete", "Tags Export Delete" },
-    { { 0, 1, 2, -1 }, "Tags Export", "Tags Export" },
-    { { 3, 4, 5, -1 }, "Tags Export Delete", "Tags Export Delete" },
+      "Resume Set Up Again Open Folder Rename Tags Delete",
+      "Open Folder Rename Tags Delete" },
+    { { 1, -1 }, "Set Up Again Open Folder Rename Tags Delete", "Open Folder Rename Tags Delete" },
+    { { 0, -1 }, "Set Up Again Open Folder Rename Tags", "Open Folder Rename Tags" },
+    { { 1, 2, -1 }, "Tags Delete", "Tags Delete" },
+    { { 0, 1, 2, -1 }, "Tags", "Tags" },
+    { { 3, 4, 5, -1 }, "Tags Delete", "Tags Delete" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
@@ -857,7 +853,7 @@ test_found_runs_stay_selected (void)
   parts_assert_says (r.page, "2 of 3 runs");
   g_autofree char *left = get_selected_titles (&r);
   g_assert_cmpstr (left, ==, "night one ");
-  assert_buttons (&r, "Set Up Again Rename Tags Export Delete");
+  assert_buttons (&r, "Set Up Again Rename Tags Delete");
   put_run (&r, "late night", DYNO_RUN_STATE_FINISHED, NULL, FALSE);
   put_run (&r, "noon", DYNO_RUN_STATE_FINISHED, NULL, FALSE);
   dyno_runs_page_refresh (DYNO_RUNS_PAGE (r.page));
@@ -1044,23 +1040,29 @@ new_run (const char *name, gint64 batch, double best)
 
 /* "settings run network table": the exports that can be chosen. */
 static void
-assert_exports (GtkWidget *button, const char *expected)
+assert_exports (GtkWidget *page, const char *expected)
 {
   static const char *const names[] = { "settings", "run", "network", "table" };
-  GActionGroup *group = gtk_widget_get_action_group (button, "export");
+  GActionGroup *group = gtk_widget_get_action_group (page, "export");
   g_autoptr (GString) usable = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (g_action_group_get_action_enabled (group, names[i]))
       g_string_append_printf (usable, "%s%s", usable->len ? " " : "", names[i]);
   g_assert_cmpstr (usable->str, ==, expected);
-  g_assert_true (gtk_widget_get_sensitive (button) == (*expected != '\0'));
+  /* Each form that cannot be used now is hidden. */
+  g_autoptr (GPtrArray) groups = parts_find_all (page, HDY_TYPE_PREFERENCES_GROUP);
+  guint n_shown = 0;
+  for (guint i = 0; i < groups->len; i++)
+    n_shown += gtk_widget_get_visible (groups->pdata[i]);
+  g_auto (GStrv) parts = g_strsplit (expected, " ", -1);
+  g_assert_cmpuint (n_shown, ==, g_strv_length (parts));
 }
 
 static void
 test_exports_are_of_the_selected_runs (void)
 {
-  GtkWidget *button = g_object_ref_sink (dyno_run_export_new (exported, NULL));
+  GtkWidget *page = g_object_ref_sink (dyno_run_export_new (exported, NULL));
   DynoStoredRun *runs[] = { new_run ("a", 32, 0.5), new_run ("b, c", 32, (double) NAN),
                             new_run ("d", 64, 0.75) };
   const DynoStoredRun *const *all = (const DynoStoredRun *const *) runs;
@@ -1074,27 +1076,27 @@ test_exports_are_of_the_selected_runs (void)
   g_assert_true (g_file_set_contents (path, "x", 1, NULL));
   for (guint i = 0; i < 2; i++)
     {
-      dyno_run_export_set_runs (button, NULL, 0);
-      assert_exports (button, "");
-      dyno_run_export_set_runs (button, all + 2, 1);
-      assert_exports (button, "settings run network");
-      dyno_run_export_set_runs (button, all + 1, 1);
-      assert_exports (button, "settings run");
-      dyno_run_export_set_runs (button, all, 1);
-      assert_exports (button, "settings");
-      dyno_run_export_set_runs (button, all, 2);
-      assert_exports (button, "table");
+      dyno_run_export_set_runs (page, NULL, 0);
+      assert_exports (page, "");
+      dyno_run_export_set_runs (page, all + 2, 1);
+      assert_exports (page, "settings run network");
+      dyno_run_export_set_runs (page, all + 1, 1);
+      assert_exports (page, "settings run");
+      dyno_run_export_set_runs (page, all, 1);
+      assert_exports (page, "settings");
+      dyno_run_export_set_runs (page, all, 2);
+      assert_exports (page, "table");
     }
   /* Only settings that differ have a column, wherever they differ. */
-  g_autofree char *equal = dyno_run_export_make_table (button);
+  g_autofree char *equal = dyno_run_export_make_table (page);
   g_auto (GStrv) lines = g_strsplit (equal, "\n", -1);
   g_assert_cmpuint (g_strv_length (lines), ==, 4);
   g_assert_true (g_str_has_prefix (lines[0], "run,model,data,state,steps,epochs_done,"));
   g_assert_true (g_str_has_suffix (lines[0], ",metric,folder"));
   g_assert_true (g_str_has_prefix (lines[1], "a,mlp,builtin:waves,finished,7,"));
   g_assert_true (g_str_has_prefix (lines[2], "\"b, c\",mlp,"));
-  dyno_run_export_set_runs (button, all, 3);
-  g_autofree char *table = dyno_run_export_make_table (button);
+  dyno_run_export_set_runs (page, all, 3);
+  g_autofree char *table = dyno_run_export_make_table (page);
   g_auto (GStrv) more = g_strsplit (table, "\n", -1);
   g_assert_cmpuint (g_strv_length (more), ==, 5);
   g_assert_true (g_str_has_suffix (more[0], ",metric,folder,batch_size"));
@@ -1102,7 +1104,7 @@ test_exports_are_of_the_selected_runs (void)
   g_assert_true (g_str_has_suffix (more[3], "exported d,64"));
   for (guint i = 0; i < 3; i++)
     dyno_stored_run_free (runs[i]);
-  g_object_unref (button);
+  g_object_unref (page);
 }
 
 void

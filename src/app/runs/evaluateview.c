@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One evaluation runs at a time: choosing other data cancels the one under way.  The samples that
  * are shown are the worst ones, or those of a cell of the confusion matrix. */
-#include "evaluatedialog.h"
+#include "evaluateview.h"
 #include "confusionview.h"
 #include "datasampler.h"
 #include "evaluatefigures.h"
@@ -18,15 +18,16 @@
 #define TICK_MS     150
 
 typedef struct {
-  GtkWidget *dialog, *state, *spinner, *progress, *save, *calibrate, *results, *stats, *matrix_box,
-      *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
+  GtkWidget *view, *offer, *state, *spinner, *progress, *save, *calibrate, *results, *stats,
+      *matrix_box, *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
   DynoEvaluateRequest *request;
   DynoEvaluation *evaluation;        /* NULL: none yet */
   GCancellable *measuring, *loading; /* cancel the evaluation, and the loading of pictures */
   GPtrArray *images;                 /* GtkImage*, of the samples that are shown */
+  int device;                        /* index for the next evaluation, -1: the best */
   guint ticks;                       /* timer that shows the progress */
   char *calibrated; /* the result of a calibration, until other data are evaluated; or NULL */
-} Dialog;
+} View;
 
 static void
 stop (GCancellable **cancellable)
@@ -37,9 +38,9 @@ stop (GCancellable **cancellable)
 }
 
 static void
-dialog_free (gpointer data)
+view_free (gpointer data)
 {
-  Dialog *self = data;
+  View *self = data;
   stop (&self->measuring);
   stop (&self->loading);
   g_clear_handle_id (&self->ticks, g_source_remove);
@@ -48,6 +49,18 @@ dialog_free (gpointer data)
   g_ptr_array_unref (self->images);
   g_free (self->calibrated);
   g_free (self);
+}
+
+static View *
+get_view (GtkWidget *view)
+{
+  return g_object_get_data (G_OBJECT (view), "dyno-evaluate");
+}
+
+static GtkWindow *
+get_window (View *self)
+{
+  return GTK_WINDOW (gtk_widget_get_toplevel (self->view));
 }
 
 static GtkWidget *
@@ -65,7 +78,7 @@ new_label (const char *text, float align, const char *class)
 static void
 pictures_loaded (GObject *source, GAsyncResult *result, gpointer data)
 {
-  Dialog *self = data; /* freed if the loading was cancelled */
+  View *self = data; /* freed if the loading was cancelled */
   g_autoptr (DynoSamples) samples = dyno_sampler_finish (result, NULL);
   if (!samples)
     return;
@@ -74,7 +87,7 @@ pictures_loaded (GObject *source, GAsyncResult *result, gpointer data)
     if (samples->shots->pdata[i])
       {
         cairo_surface_t *surface = gdk_cairo_surface_create_from_pixbuf (
-            samples->shots->pdata[i], gtk_widget_get_scale_factor (self->dialog), NULL);
+            samples->shots->pdata[i], gtk_widget_get_scale_factor (self->view), NULL);
         gtk_image_set_from_surface (self->images->pdata[i], surface);
         gtk_widget_show (self->images->pdata[i]);
         cairo_surface_destroy (surface);
@@ -82,7 +95,7 @@ pictures_loaded (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
-add_box (Dialog *self, guint64 index, const char *words, GtkWidget *image, int width)
+add_box (View *self, guint64 index, const char *words, GtkWidget *image, int width)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4);
   g_autofree char *sample = dyno_dataset_describe_sample (self->evaluation->dataset, index),
@@ -104,7 +117,7 @@ add_box (Dialog *self, guint64 index, const char *words, GtkWidget *image, int w
 }
 
 static void
-add_sample (Dialog *self, const DynoScored *one)
+add_sample (View *self, const DynoScored *one)
 {
   GtkWidget *image = gtk_image_new ();
   g_autofree char *words = dyno_evaluate_describe_sample (self->evaluation, one);
@@ -114,7 +127,7 @@ add_sample (Dialog *self, const DynoScored *one)
 }
 
 static void
-forget_samples (Dialog *self, const char *title)
+forget_samples (View *self, const char *title)
 {
   stop (&self->loading);
   g_ptr_array_set_size (self->images, 0);
@@ -124,7 +137,7 @@ forget_samples (Dialog *self, const char *title)
 
 /* samples: DynoMaskScored; all have pictures. */
 static void
-show_masks (Dialog *self, const GArray *samples, const char *title)
+show_masks (View *self, const GArray *samples, const char *title)
 {
   forget_samples (self, title);
   for (guint i = 0; i < samples->len; i++)
@@ -137,14 +150,14 @@ show_masks (Dialog *self, const GArray *samples, const char *title)
                               g_strdup_printf (_ ("IoU %s\n%s of the pixels right"), iou, right);
       GtkWidget *pair = dyno_mask_pair_new (
           g_hash_table_lookup (self->evaluation->pairs, GUINT_TO_POINTER ((guint) one->index)),
-          gtk_widget_get_scale_factor (self->dialog));
+          gtk_widget_get_scale_factor (self->view));
       add_box (self, one->index, words, pair, 2 * PICTURE);
     }
 }
 
 /* samples: DynoScored; the first MOST_SHOWN are shown. */
 static void
-show_samples (Dialog *self, const GArray *samples, const char *title)
+show_samples (View *self, const GArray *samples, const char *title)
 {
   g_autoptr (GArray) indices = g_array_new (FALSE, FALSE, sizeof (guint32));
   forget_samples (self, title);
@@ -157,12 +170,12 @@ show_samples (Dialog *self, const GArray *samples, const char *title)
     }
   self->loading = g_cancellable_new ();
   dyno_sampler_show_async (self->evaluation->dataset, indices,
-                           (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)),
+                           (guint) (PICTURE * gtk_widget_get_scale_factor (self->view)),
                            self->loading, pictures_loaded, self);
 }
 
 static void
-show_worst (Dialog *self)
+show_worst (View *self)
 {
   dyno_confusion_view_unchoose (DYNO_CONFUSION_VIEW (self->matrix));
   gtk_widget_hide (self->worst);
@@ -182,7 +195,7 @@ compare_loss (gconstpointer a, gconstpointer b)
 
 /* The samples that have the pixels of one cell are not known, only those of the cell's row. */
 static void
-show_worst_of_class (Dialog *self, guint truth)
+show_worst_of_class (View *self, guint truth)
 {
   const DynoEvaluation *e = self->evaluation;
   g_autoptr (GArray) samples = dyno_mask_pairs_list_worst (e->masks, truth);
@@ -195,7 +208,7 @@ show_worst_of_class (Dialog *self, guint truth)
 }
 
 static void
-cell_chosen (Dialog *self, guint truth, guint predicted)
+cell_chosen (View *self, guint truth, guint predicted)
 {
   const DynoEvaluation *e = self->evaluation;
   if (e->masks)
@@ -230,7 +243,7 @@ cell_chosen (Dialog *self, guint truth, guint predicted)
 /* --- measuring -------------------------------------------------------------------------------- */
 
 static void
-show_matrix (Dialog *self)
+show_matrix (View *self)
 {
   const DynoEvaluation *e = self->evaluation;
   gboolean shown = !e->info.is_values && !e->labels && e->info.n_outputs <= DYNO_EVALUATE_CLASSES;
@@ -244,7 +257,7 @@ show_matrix (Dialog *self)
 }
 
 static void
-show_evaluation (Dialog *self)
+show_evaluation (View *self)
 {
   const DynoEvaluation *e = self->evaluation;
   const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
@@ -297,7 +310,7 @@ show_evaluation (Dialog *self)
 }
 
 static void
-show_progress (Dialog *self)
+show_progress (View *self)
 {
   int n = g_atomic_int_get (&self->request->n_samples),
       done = g_atomic_int_get (&self->request->n_done);
@@ -313,7 +326,7 @@ tick (gpointer data)
 }
 
 static void
-set_busy (Dialog *self, gboolean busy)
+set_busy (View *self, gboolean busy)
 {
   g_clear_handle_id (&self->ticks, g_source_remove);
   if (busy)
@@ -330,10 +343,9 @@ set_busy (Dialog *self, gboolean busy)
 }
 
 void
-dyno_evaluate_dialog_show_result (GtkWidget *dialog, DynoEvaluation *evaluation,
-                                  const GError *error)
+dyno_evaluate_view_show_result (GtkWidget *view, DynoEvaluation *evaluation, const GError *error)
 {
-  Dialog *self = g_object_get_data (G_OBJECT (dialog), "dyno-evaluate");
+  View *self = get_view (view);
   g_return_if_fail (!self->evaluation);
   stop (&self->measuring);
   self->evaluation = evaluation;
@@ -352,24 +364,25 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (GError) error = NULL;
   DynoEvaluation *evaluation = dyno_evaluate_finish (result, &error);
-  Dialog *self = data; /* freed if the work was cancelled */
+  View *self = data; /* freed if the work was cancelled */
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return;
   g_clear_object (&self->measuring);
-  dyno_evaluate_dialog_show_result (self->dialog, evaluation, error);
+  dyno_evaluate_view_show_result (self->view, evaluation, error);
 }
 
 /* data: another data set; NULL: a part of the run's, the test part if test. */
 static void
-start (Dialog *self, const char *data, gboolean test)
+start (View *self, const char *data, gboolean test)
 {
   DynoEvaluateRequest *request =
-      dyno_evaluate_request_new (self->request->folder, self->request->job, self->request->device);
+      dyno_evaluate_request_new (self->request->folder, self->request->job, self->device);
   request->data = g_strdup (data);
   request->test = test;
-  request->pixels = (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog));
+  request->pixels = (guint) (PICTURE * gtk_widget_get_scale_factor (self->view));
   stop (&self->measuring);
   stop (&self->loading);
+  gtk_widget_hide (self->offer);
   gtk_widget_hide (self->results);
   dyno_confusion_view_set_counts (DYNO_CONFUSION_VIEW (self->matrix), NULL, NULL, FALSE);
   g_clear_pointer (&self->evaluation, dyno_evaluation_unref);
@@ -388,7 +401,7 @@ calibrated (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *text = dyno_evaluation_calibrate_finish (result, &error);
-  Dialog *self = data; /* freed if the work was cancelled */
+  View *self = data; /* freed if the work was cancelled */
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return;
   g_clear_object (&self->measuring);
@@ -405,7 +418,7 @@ calibrated (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
-calibrate (Dialog *self)
+calibrate (View *self)
 {
   g_clear_pointer (&self->calibrated, g_free);
   stop (&self->measuring);
@@ -417,7 +430,7 @@ calibrate (Dialog *self)
 
 /* Evaluates on data that were chosen. */
 static void
-take (Dialog *self, const char *data, gboolean test)
+take (View *self, const char *data, gboolean test)
 {
   g_clear_pointer (&self->calibrated, g_free);
   start (self, data, test);
@@ -433,7 +446,7 @@ data_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 
 static void
 dropped (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionData *selection,
-         guint info, guint time, Dialog *self)
+         guint info, guint time, View *self)
 {
   g_auto (GStrv) uris = gtk_selection_data_get_uris (selection);
   g_autofree char *path = uris && uris[0] ? g_filename_from_uri (uris[0], NULL, NULL) : NULL;
@@ -442,27 +455,33 @@ dropped (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionD
 }
 
 static void
-choose_folder (Dialog *self)
+choose (View *self, gboolean folder)
 {
-  dyno_dialog_open (GTK_WINDOW (self->dialog), _ ("Labelled Data"), TRUE, NULL, NULL, data_chosen,
-                    self);
+  dyno_dialog_end_with (dyno_dialog_open (get_window (self), _ ("Labelled Data"), folder, NULL,
+                                          NULL, data_chosen, self),
+                        self->view);
 }
 
 static void
-choose_file (Dialog *self)
+choose_folder (View *self)
 {
-  dyno_dialog_open (GTK_WINDOW (self->dialog), _ ("Labelled Data"), FALSE, NULL, NULL, data_chosen,
-                    self);
+  choose (self, TRUE);
 }
 
 static void
-take_validation (Dialog *self)
+choose_file (View *self)
+{
+  choose (self, FALSE);
+}
+
+static void
+take_validation (View *self)
 {
   take (self, NULL, FALSE);
 }
 
 static void
-take_test (Dialog *self)
+take_test (View *self)
 {
   take (self, NULL, TRUE);
 }
@@ -477,17 +496,17 @@ write_table (gpointer data, const char *path, GError **error)
 }
 
 static void
-save_table (Dialog *self)
+save_table (View *self)
 {
-  dyno_dialog_save_held (GTK_WINDOW (self->dialog), _ ("Save the Table of Samples"),
-                         "evaluation.csv", write_table, dyno_evaluation_ref (self->evaluation),
+  dyno_dialog_save_held (get_window (self), _ ("Save the Table of Samples"), "evaluation.csv",
+                         write_table, dyno_evaluation_ref (self->evaluation),
                          (GDestroyNotify) dyno_evaluation_unref, self->state);
 }
 
-/* --- the dialog ------------------------------------------------------------------------------- */
+/* --- the view --------------------------------------------------------------------------------- */
 
 static void
-add_choice (GtkWidget *box, const char *label, GCallback clicked, Dialog *self)
+add_choice (GtkWidget *box, const char *label, GCallback clicked, View *self)
 {
   GtkWidget *button = gtk_model_button_new ();
   g_object_set (button, "text", label, NULL);
@@ -495,14 +514,12 @@ add_choice (GtkWidget *box, const char *label, GCallback clicked, Dialog *self)
   gtk_container_add (GTK_CONTAINER (box), button);
 }
 
-static void
-add_head (Dialog *self)
+static GtkWidget *
+new_data_button (View *self)
 {
-  GtkHeaderBar *bar = GTK_HEADER_BAR (gtk_dialog_get_header_bar (GTK_DIALOG (self->dialog)));
   GtkWidget *data = gtk_menu_button_new (), *popover = gtk_popover_new (data),
-            *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0),
-            *label = gtk_label_new_with_mnemonic (_ ("_Data"));
-  gtk_container_add (GTK_CONTAINER (data), label);
+            *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_container_add (GTK_CONTAINER (data), gtk_label_new_with_mnemonic (_ ("_Data")));
   g_object_set (box, "margin", 8, NULL);
   add_choice (box, _ ("Validation Samples of the Run"), G_CALLBACK (take_validation), self);
   if (dyno_evaluate_has_test (self->request->folder))
@@ -513,12 +530,26 @@ add_head (Dialog *self)
   gtk_widget_show_all (box);
   gtk_menu_button_set_popover (GTK_MENU_BUTTON (data), popover);
   gtk_widget_set_tooltip_text (data, _ ("Labelled data to evaluate on"));
-  gtk_widget_show_all (data);
-  gtk_header_bar_pack_start (bar, data);
-  self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
-  g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
-  gtk_widget_show (self->save);
-  gtk_header_bar_pack_end (bar, self->save);
+  return data;
+}
+
+/* The sentence and the button that are there before the first evaluation. */
+static void
+add_offer (View *self)
+{
+  GtkWidget *button = gtk_button_new_with_mnemonic (_ ("E_valuate the Validation Samples")),
+            *label = gtk_label_new (_ ("Accuracy, confusion matrix and worst samples of the run's "
+                                       "weights on labelled data"));
+  self->offer = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
+  g_object_set (self->offer, "halign", GTK_ALIGN_CENTER, "margin", 24, NULL);
+  g_object_set (label, "wrap", TRUE, "justify", GTK_JUSTIFY_CENTER, "max-width-chars", 50, NULL);
+  dyno_widget_add_class (label, "dim-label", TRUE);
+  dyno_widget_add_class (button, "suggested-action", TRUE);
+  gtk_widget_set_halign (button, GTK_ALIGN_CENTER);
+  g_signal_connect_swapped (button, "clicked", G_CALLBACK (take_validation), self);
+  gtk_container_add (GTK_CONTAINER (self->offer), label);
+  gtk_container_add (GTK_CONTAINER (self->offer), button);
+  gtk_container_add (GTK_CONTAINER (self->view), self->offer);
 }
 
 static GtkWidget *
@@ -532,7 +563,7 @@ new_scrolled (GtkWidget *child, const char *name, GtkPolicyType horizontal, GtkP
 }
 
 static void
-add_matrix_and_table (Dialog *self)
+add_matrix_and_table (View *self)
 {
   GtkWidget *both = gtk_flow_box_new (), *table;
   g_object_set (both, "max-children-per-line", 2, "selection-mode", GTK_SELECTION_NONE,
@@ -569,7 +600,7 @@ add_matrix_and_table (Dialog *self)
 }
 
 static void
-add_samples (Dialog *self)
+add_samples (View *self)
 {
   GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
   self->samples_title = new_label ("", 0, "bar-title");
@@ -589,37 +620,54 @@ add_samples (Dialog *self)
   gtk_container_add (GTK_CONTAINER (self->results), self->flow);
 }
 
+/* Adds a line of parts; NULL ends the list. */
 static void
-add_content (Dialog *self)
+add_line (View *self, GtkWidget *first, ...)
 {
-  GtkWidget *content = gtk_dialog_get_content_area (GTK_DIALOG (self->dialog)),
-            *state = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8), *scrolled;
-  g_object_set (content, "spacing", 0, "border-width", 0, NULL);
-  self->spinner = gtk_spinner_new ();
-  gtk_widget_set_no_show_all (self->spinner, TRUE);
-  g_object_bind_property (self->spinner, "active", self->spinner, "visible", G_BINDING_SYNC_CREATE);
-  self->state = new_label ("", 0, NULL);
-  g_object_set (self->state, "wrap", TRUE, "hexpand", TRUE, NULL);
-  gtk_container_add (GTK_CONTAINER (state), self->spinner);
-  gtk_container_add (GTK_CONTAINER (state), self->state);
+  GtkWidget *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8);
+  va_list parts;
+  va_start (parts, first);
+  for (GtkWidget *part = first; part; part = va_arg (parts, GtkWidget *))
+    {
+      gtk_widget_set_valign (part, GTK_ALIGN_CENTER);
+      gtk_container_add (GTK_CONTAINER (line), part);
+    }
+  va_end (parts);
+  gtk_container_add (GTK_CONTAINER (self->view), line);
+}
+
+/* The data, the actions on the results, and a sentence on what was measured. */
+static void
+add_head (View *self)
+{
+  GtkWidget *data = new_data_button (self);
   self->calibrate = gtk_button_new_with_mnemonic (_ ("_Calibrate"));
-  gtk_widget_set_valign (self->calibrate, GTK_ALIGN_CENTER);
   gtk_widget_set_no_show_all (self->calibrate, TRUE);
   gtk_widget_set_tooltip_text (
       self->calibrate,
       _ ("Fit the probabilities, and the thresholds of labels, to these samples, and keep that in "
          "the weights of the run"));
   g_signal_connect_swapped (self->calibrate, "clicked", G_CALLBACK (calibrate), self);
-  gtk_container_add (GTK_CONTAINER (state), self->calibrate);
-  g_object_set (state, "margin", 18, "margin-bottom", 12, NULL);
-  gtk_container_add (GTK_CONTAINER (content), state);
+  self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
+  g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
+  self->spinner = gtk_spinner_new ();
+  gtk_widget_set_no_show_all (self->spinner, TRUE);
+  g_object_bind_property (self->spinner, "active", self->spinner, "visible", G_BINDING_SYNC_CREATE);
+  self->state = new_label ("", 0, NULL);
+  g_object_set (self->state, "wrap", TRUE, "hexpand", TRUE, NULL);
+  add_line (self, data, self->calibrate, self->save, NULL);
+  add_line (self, self->spinner, self->state, NULL);
+}
+
+static void
+add_results (View *self)
+{
   self->progress = gtk_progress_bar_new ();
+  gtk_widget_set_no_show_all (self->progress, TRUE);
   dyno_widget_add_class (self->progress, "thin", TRUE);
   dyno_widget_set_accessible_name (self->progress, _ ("Samples evaluated"));
-  g_object_set (self->progress, "margin-start", 18, "margin-end", 18, NULL);
-  gtk_container_add (GTK_CONTAINER (content), self->progress);
+  gtk_container_add (GTK_CONTAINER (self->view), self->progress);
   self->results = gtk_box_new (GTK_ORIENTATION_VERTICAL, 18);
-  g_object_set (self->results, "margin", 18, "margin-top", 6, NULL);
   self->stats = gtk_flow_box_new ();
   g_object_set (self->stats, "selection-mode", GTK_SELECTION_NONE, "max-children-per-line", 8,
                 "homogeneous", TRUE, NULL);
@@ -627,35 +675,39 @@ add_content (Dialog *self)
   gtk_container_add (GTK_CONTAINER (self->results), self->stats);
   add_matrix_and_table (self);
   add_samples (self);
-  scrolled = new_scrolled (self->results, _ ("Evaluation"), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
-  gtk_widget_set_vexpand (scrolled, TRUE);
-  gtk_container_add (GTK_CONTAINER (content), scrolled);
-  gtk_widget_show_all (content);
+  gtk_container_add (GTK_CONTAINER (self->view), self->results);
+}
+
+gboolean
+dyno_evaluate_view_is_busy (GtkWidget *view)
+{
+  return get_view (view)->measuring != NULL;
+}
+
+void
+dyno_evaluate_view_set_device (GtkWidget *view, int device)
+{
+  get_view (view)->device = device;
 }
 
 GtkWidget *
-dyno_evaluate_dialog_show (GtkWindow *parent, const char *folder, const DynoJob *job,
-                           const char *title, int device)
+dyno_evaluate_view_new (const char *folder, const DynoJob *job)
 {
-  Dialog *self = g_new0 (Dialog, 1);
-  /* Translators: a run's name */
-  g_autofree char *whole = g_strdup_printf (_ ("Evaluation of “%s”"), title);
-  int width, height;
-  self->request = dyno_evaluate_request_new (folder, job, device);
+  View *self = g_new0 (View, 1);
+  self->device = -1;
+  self->request = dyno_evaluate_request_new (folder, job, -1);
   self->images = g_ptr_array_new ();
-  self->dialog = gtk_dialog_new_with_buttons (
-      whole, parent, GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, NULL, NULL);
-  g_object_set_data_full (G_OBJECT (self->dialog), "dyno-evaluate", self, dialog_free);
-  g_signal_connect (self->dialog, "response", G_CALLBACK (gtk_widget_destroy), NULL);
-  gtk_window_get_size (parent, &width, &height);
-  gtk_window_set_default_size (GTK_WINDOW (self->dialog), CLAMP (width - 80, 360, 980),
-                               CLAMP (height - 40, 320, 820));
+  self->view = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
+  g_object_set_data_full (G_OBJECT (self->view), "dyno-evaluate", self, view_free);
+  dyno_widget_set_accessible_name (self->view, _ ("Evaluation"));
   add_head (self);
-  add_content (self);
-  gtk_drag_dest_set (self->dialog, GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
-  gtk_drag_dest_add_uri_targets (self->dialog);
-  g_signal_connect (self->dialog, "drag-data-received", G_CALLBACK (dropped), self);
-  gtk_widget_show (self->dialog);
-  start (self, NULL, FALSE);
-  return self->dialog;
+  add_offer (self);
+  add_results (self);
+  gtk_widget_show_all (self->view);
+  gtk_widget_hide (self->results);
+  gtk_widget_set_sensitive (self->save, FALSE);
+  gtk_drag_dest_set (self->view, GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
+  gtk_drag_dest_add_uri_targets (self->view);
+  g_signal_connect (self->view, "drag-data-received", G_CALLBACK (dropped), self);
+  return self->view;
 }
