@@ -20,10 +20,11 @@
 #define FOLLOW_S 2
 
 enum { STEPS, EPOCHS, TIME };
+enum { LOSS, LOG_LOSS, METRIC, RATE, MEMORY };
 
 struct _DynoRunCompare {
   GtkBox parent_instance;
-  GtkWidget *axis, *table, *grid;
+  GtkWidget *quantity, *axis, *table, *grid;
   DynoPlotView *view;
   DynoRunCurves *curves;
   guint timer; /* while a run in progress is shown */
@@ -35,6 +36,9 @@ enum { FAILED, EXPORTED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, GTK_TYPE_BOX)
+
+static const char *const quantities[] = { N_ ("Loss"), N_ ("Loss, logarithmic"), N_ ("Metric"),
+                                          N_ ("Throughput"), N_ ("Device memory") };
 
 /* --- curves ----------------------------------------------------------------------------------- */
 
@@ -49,9 +53,73 @@ is_hidden (DynoRunCompare *self, guint run, guint part)
   return FALSE;
 }
 
+static int
+get_quantity (DynoRunCompare *self)
+{
+  return MAX (gtk_combo_box_get_active (GTK_COMBO_BOX (self->quantity)), 0);
+}
+
+/* The series of the training (part 0) or of the validation (part 1); NULL: there is none.  metric:
+ * the metric that is shown. */
+static DynoSeries *
+get_series (const DynoRunCurve *curve, int quantity, guint part, const DynoMetricInfo *metric)
+{
+  switch (quantity)
+    {
+    case METRIC:
+      if (!metric || g_strcmp0 (curve->info.name, metric->name) != 0)
+        return NULL;
+      return part == 0 ? curve->metric : curve->val_metric;
+    case RATE:
+      return part == 0 ? curve->rate : NULL;
+    case MEMORY:
+      return part == 0 ? curve->memory : NULL;
+    default:
+      return part == 0 ? curve->loss : curve->val_loss;
+    }
+}
+
+/* The metric of the first run that has one; other runs are compared with it if it is theirs. */
+static const DynoMetricInfo *
+find_metric (DynoRunCompare *self)
+{
+  for (guint i = 0; i < self->n; i++)
+    {
+      const DynoRunCurve *curve = dyno_run_curves_get (self->curves, self->runs[i], TRUE);
+      if (curve && curve->info.name)
+        return &curve->info;
+    }
+  return NULL;
+}
+
+static void
+name_axis (DynoRunCompare *self, int quantity, const DynoMetricInfo *metric, const char *empty)
+{
+  const char *unit = quantity == RATE     ? _ ("samples/s")
+                     : quantity == MEMORY ? "MiB"
+                     : quantity != METRIC || !metric
+                         ? ""
+                         : (metric->format == DYNO_METRIC_FRACTION ? "%" : metric->unit);
+  int named = quantity == LOG_LOSS ? LOSS : quantity;
+  g_autofree char *title = quantity == METRIC && metric ? dyno_metric_get_label (metric)
+                                                        : g_strdup (_ (quantities[named])),
+                  *label = g_strdup (unit);
+  if (quantity <= METRIC && self->n > 1)
+    {
+      g_free (label);
+      label = g_strdup_printf ("%s%s%s", unit, *unit ? ", " : "", _ ("with points: validation"));
+    }
+  dyno_plot_view_set_labels (self->view, title, label, empty);
+  dyno_plot_view_set_from_zero (
+      self->view, quantity == RATE || quantity == MEMORY
+                      || (quantity == METRIC && metric && metric->format == DYNO_METRIC_FRACTION));
+}
+
 static void
 show_curves (DynoRunCompare *self)
 {
+  int quantity = get_quantity (self);
+  const DynoMetricInfo *metric = quantity == METRIC ? find_metric (self) : NULL;
   DynoPlotLine lines[2 * DYNO_RUN_COMPARE_MOST];
   guint n = 0;
   gboolean waits = FALSE;
@@ -62,7 +130,7 @@ show_curves (DynoRunCompare *self)
     for (guint i = 0; i < self->n; i++)
       {
         const DynoRunCurve *curve = dyno_run_curves_get (self->curves, self->runs[i], TRUE);
-        DynoSeries *series = curve ? (part == 0 ? curve->loss : curve->val_loss) : NULL;
+        DynoSeries *series = curve ? get_series (curve, quantity, part, metric) : NULL;
         waits |= !curve;
         if (!series || dyno_series_get_length (series) == 0)
           continue;
@@ -72,15 +140,25 @@ show_curves (DynoRunCompare *self)
                                      .points = part == 1,
                                      .unnamed = part == 1,
                                      .hidden = is_hidden (self, i, part),
-                                     .mark_gaps = part == 0,
+                                     .mark_gaps = part == 0 && quantity <= LOG_LOSS,
                                      .x_map = x == EPOCHS ? curve->epochs
                                               : x == TIME ? curve->seconds
                                                           : NULL };
       }
-  dyno_plot_view_set_labels (
-      self->view, _ ("Loss"), self->n > 1 ? _ ("with points: validation") : "",
-      waits ? _ ("Reading the curves…") : _ ("No curve was kept of this run"));
+  name_axis (self, quantity, metric,
+             waits ? _ ("Reading the curves…") : _ ("No curve was kept of this run"));
   dyno_plot_view_set_lines (self->view, lines, n);
+}
+
+static void
+quantity_changed (DynoRunCompare *self)
+{
+  int quantity = get_quantity (self);
+  dyno_plot_view_set_log (self->view, quantity == LOG_LOSS);
+  dyno_plot_view_set_robust (self->view, quantity <= LOG_LOSS || quantity == RATE);
+  dyno_plot_view_set_smoothing (self->view, quantity == MEMORY ? 0 : DYNO_RUN_VIEW_SMOOTHING);
+  if (self->n > 0)
+    show_curves (self);
 }
 
 static void
@@ -458,6 +536,14 @@ static void
 add_bar (DynoRunCompare *self)
 {
   GtkWidget *bar = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  self->quantity = gtk_combo_box_text_new ();
+  for (guint i = 0; i < G_N_ELEMENTS (quantities); i++)
+    gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->quantity), _ (quantities[i]));
+  gtk_combo_box_set_active (GTK_COMBO_BOX (self->quantity), LOSS);
+  dyno_widget_set_accessible_name (self->quantity, _ ("Curves that are shown"));
+  dyno_widget_limit_combo (self->quantity, 12);
+  g_signal_connect_swapped (self->quantity, "changed", G_CALLBACK (quantity_changed), self);
+  gtk_box_pack_start (GTK_BOX (bar), self->quantity, FALSE, FALSE, 0);
   self->axis = gtk_combo_box_text_new ();
   gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Step"));
   gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Epoch"));
@@ -503,8 +589,6 @@ dyno_run_compare_init (DynoRunCompare *self)
   dyno_plot_menu_attach (self->view);
   add_bar (self);
   g_object_set (self->view, "expand", TRUE, "height-request", 190, NULL);
-  dyno_plot_view_set_robust (self->view, TRUE);
-  dyno_plot_view_set_smoothing (self->view, DYNO_RUN_VIEW_SMOOTHING);
   g_signal_connect (self->view, "span", G_CALLBACK (span_asked), NULL);
   g_signal_connect (self->view, "cursor", G_CALLBACK (dyno_plot_view_set_cursor), NULL);
   dyno_widget_add_class (card, "card", TRUE);
@@ -521,6 +605,7 @@ dyno_run_compare_init (DynoRunCompare *self)
   gtk_container_add (GTK_CONTAINER (self->table), self->grid);
   gtk_container_add (GTK_CONTAINER (self), self->table);
   axis_changed (self);
+  quantity_changed (self);
   gtk_widget_show_all (GTK_WIDGET (self));
 }
 

@@ -18,7 +18,7 @@
 typedef struct {
   gint64 id;
   guint64 steps; /* steps of the run when the curve was read */
-  char *title, *folder;
+  char *title, *folder, *metric;
   double steps_per_epoch;
   gboolean whole;
   goffset size; /* of the log that is known already; -1: none */
@@ -49,25 +49,56 @@ request_free (gpointer data)
   Request *self = data;
   g_free (self->title);
   g_free (self->folder);
+  g_free (self->metric);
   g_free (self);
+}
+
+static void
+clear_series (DynoRunCurve *curve)
+{
+  DynoSeries **const all[] = { &curve->loss, &curve->val_loss, &curve->metric,  &curve->val_metric,
+                               &curve->rate, &curve->memory,   &curve->seconds, &curve->epochs };
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    g_clear_pointer (all[i], dyno_series_free);
 }
 
 static void
 entry_free (gpointer data)
 {
   Entry *self = data;
-  g_clear_pointer (&self->curve.loss, dyno_series_free);
-  g_clear_pointer (&self->curve.val_loss, dyno_series_free);
-  g_clear_pointer (&self->curve.seconds, dyno_series_free);
-  g_clear_pointer (&self->curve.epochs, dyno_series_free);
+  clear_series (&self->curve);
   g_free (self);
 }
 
 /* --- in the thread ---------------------------------------------------------------------------- */
 
-static void
-take_rows (DynoRunCurve *curve, DynoMetrics *log, double steps_per_epoch)
+/* The index of the run's metric in the log; -1: the log has no metric. */
+static int
+find_metric (const DynoMetricTable *table, const char *name)
 {
+  for (guint i = 0; i < table->n; i++)
+    if (g_strcmp0 (table->infos[i].name, name) == 0)
+      return (int) i;
+  int selecting = dyno_metric_table_find_selecting (table);
+  return selecting < 0 && table->n > 0 ? 0 : selecting;
+}
+
+static void
+add (DynoSeries *series, double x, double y)
+{
+  if (isfinite (y))
+    dyno_series_append (series, x, y);
+}
+
+static void
+take_rows (DynoRunCurve *curve, DynoMetrics *log, const char *metric_name, double steps_per_epoch)
+{
+  DynoMetricTable table;
+  dyno_metrics_get_table (log, &table);
+  int metric = find_metric (&table, metric_name);
+  if (metric >= 0)
+    curve->info = table.infos[metric];
+  double unit = metric >= 0 && curve->info.format == DYNO_METRIC_FRACTION ? 100 : 1;
   DynoStepMetrics rows[CHUNK];
   DynoEpochMetrics epoch;
   guint64 n, at = 0;
@@ -79,14 +110,23 @@ take_rows (DynoRunCurve *curve, DynoMetrics *log, double steps_per_epoch)
           dyno_series_append (curve->loss, x,
                               isfinite (rows[i].loss) ? rows[i].loss : (double) NAN);
           dyno_series_append (curve->seconds, x, rows[i].seconds);
+          if (metric >= 0)
+            add (curve->metric, x, unit * rows[i].metrics[metric]);
+          if (rows[i].samples_per_s > 0)
+            add (curve->rate, x, rows[i].samples_per_s);
+          if (rows[i].vram_bytes > 0)
+            add (curve->memory, x, (double) rows[i].vram_bytes / (1 << 20));
           if (steps_per_epoch > 0)
             dyno_series_append (curve->epochs, x, x / steps_per_epoch);
         }
       at += n;
     }
   for (at = 0; dyno_metrics_copy_epochs (log, at, 1, &epoch) == 1; at++)
-    if (isfinite (epoch.val_loss))
-      dyno_series_append (curve->val_loss, (double) epoch.step, epoch.val_loss);
+    {
+      add (curve->val_loss, (double) epoch.step, epoch.val_loss);
+      if (metric >= 0)
+        add (curve->val_metric, (double) epoch.step, unit * epoch.val_metrics[metric]);
+    }
 }
 
 /* A column of pixels without a number repeats the number of its left neighbour. */
@@ -151,19 +191,18 @@ read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   entry->size = log ? about.st_size : 0;
   curve->loss = dyno_series_new (request->title, "");
   curve->val_loss = dyno_series_new (request->title, "");
+  curve->metric = dyno_series_new (request->title, "");
+  curve->val_metric = dyno_series_new (request->title, "");
+  curve->rate = dyno_series_new (request->title, "");
+  curve->memory = dyno_series_new (request->title, "");
   curve->seconds = dyno_series_new ("", "s");
   curve->epochs = dyno_series_new ("", "");
   if (log)
-    take_rows (curve, log, request->steps_per_epoch);
+    take_rows (curve, log, request->metric, request->steps_per_epoch);
   dyno_metrics_unref (log);
   make_spark (curve);
   if (!request->whole)
-    {
-      g_clear_pointer (&curve->loss, dyno_series_free);
-      g_clear_pointer (&curve->val_loss, dyno_series_free);
-      g_clear_pointer (&curve->seconds, dyno_series_free);
-      g_clear_pointer (&curve->epochs, dyno_series_free);
-    }
+    clear_series (curve);
   give_back (entry->size);
   g_task_return_pointer (task, entry, entry_free);
 }
@@ -220,6 +259,7 @@ ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole, goffset 
   request->steps = run->steps;
   request->title = dyno_words_run (run);
   request->folder = g_strdup (run->folder);
+  request->metric = g_strdup (run->metric);
   request->whole = whole;
   request->size = size;
   if (run->epochs > 0)

@@ -2,6 +2,7 @@
 /* The curves of past runs, read from their folders in a thread, one run at a time, the latest
  * request first, and kept for the runs that are shown. */
 #pragma once
+#include "metric.h"
 #include "series.h"
 #include "store.h"
 #include <gio/gio.h>
@@ -17,8 +18,10 @@ typedef struct {
   guint n_spark;                  /* 0: no curve is known */
   float spark[DYNO_SPARK_POINTS]; /* the loss, smoothed, from its first step to its last */
   /* NULL unless the run was requested with `whole`.  All are over steps; seconds and epochs map
-   * steps to the other x axes. */
-  DynoSeries *loss, *val_loss, *seconds, *epochs;
+   * steps to the other x axes.  metric and val_metric: of `info`, fractions in percent; rate: samples
+   * per second; memory: of the device, in MiB. */
+  DynoSeries *loss, *val_loss, *metric, *val_metric, *rate, *memory, *seconds, *epochs;
+  DynoMetricInfo info; /* the metric that selects the best epoch, or the first; name NULL: none */
 } DynoRunCurve;
 
 /* Signal "read": a further curve was read. */

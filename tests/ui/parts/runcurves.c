@@ -218,6 +218,19 @@ has_curve (gpointer data)
   return dyno_run_curves_get (f->curves, f->run, FALSE) != NULL;
 }
 
+typedef struct {
+  const DynoPlot *plot;
+  guint n;
+} Drawn;
+
+static gboolean
+is_drawn (gpointer data)
+{
+  const Drawn *drawn = data;
+
+  return drawn->plot->n_lines == drawn->n;
+}
+
 /* The series of a run in progress are replaced when its log has grown, each time; what is shown
  * stays where the log is as it was, or is gone. */
 static void
@@ -268,6 +281,127 @@ test_curves_of_a_run_in_progress_are_followed (void)
   g_object_unref (widget);
   dyno_stored_run_free (run);
   dyno_stored_run_free (other);
+  g_object_unref (curves);
+}
+
+/* Writes the log of a run with a metric: n steps of 10 to an epoch.  The first step has no rate. */
+static void
+write_metric_log (const char *folder, const DynoMetricInfo *metric, guint n)
+{
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
+  DynoMetrics *log = dyno_metrics_new ();
+  DynoMetricTable table = { .n = 2, .infos = { dyno_cross_entropy_metrics[1], *metric } };
+
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
+  dyno_metrics_set_table (log, &table);
+  for (guint i = 1; i <= n; i++)
+    {
+      DynoStepMetrics step = { .step = i,
+                               .epoch = (i + 9) / 10,
+                               .loss = 1.0 / i,
+                               .metrics = { 0.125, 0.25 },
+                               .samples_per_s = i > 1 ? 200 : 0,
+                               .vram_bytes = 48 << 20,
+                               .seconds = i };
+      DynoEpochMetrics epoch = {
+        .step = i, .epoch = i / 10, .val_loss = 2, .val_metrics = { 0.375, 0.5 }
+      };
+      dyno_metrics_add_step (log, &step);
+      if (i % 10 == 0)
+        dyno_metrics_add_epoch (log, &epoch);
+    }
+  g_assert_true (dyno_metrics_write_csv (log, path, NULL));
+  dyno_metrics_unref (log);
+}
+
+static double
+get_last (const DynoPlotLine *line)
+{
+  double x0, x1, y0, y1;
+
+  g_assert_true (dyno_series_get_range (line->series, -INFINITY, INFINITY, &x0, &x1, &y0, &y1));
+  g_assert_true (y0 == y1);
+  return y1;
+}
+
+static GtkWidget *
+find_by_name (GtkWidget *widget, GType type, const char *name)
+{
+  g_autoptr (GPtrArray) all = parts_find_all (widget, type);
+
+  for (guint i = 0; i < all->len; i++)
+    if (g_strcmp0 (atk_object_get_name (gtk_widget_get_accessible (all->pdata[i])), name) == 0)
+      return all->pdata[i];
+  g_error ("there is no “%s”", name);
+}
+
+/* Runs are compared by each quantity; a run with another metric is left out of that of the first. */
+static void
+test_runs_are_compared_by_each_quantity (void)
+{
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  DynoStoredRun *runs[] = { new_run (1, "by accuracy", 20), new_run (2, "by loss", 10),
+                            new_run (3, "by accuracy too", 30) };
+  GtkWidget *widget = g_object_ref_sink (dyno_run_compare_new ());
+  const DynoPlot *plot =
+      dyno_plot_view_get_plot (DYNO_PLOT_VIEW (parts_find (widget, DYNO_TYPE_PLOT_VIEW)));
+  GtkComboBox *quantity =
+      GTK_COMBO_BOX (find_by_name (widget, GTK_TYPE_COMBO_BOX, "Curves that are shown"));
+  const DynoMetricInfo *accuracy = &dyno_cross_entropy_metrics[0];
+  DynoMetricInfo error = dyno_mse_metric;
+
+  error.unit = "degrees";
+  for (guint i = 0; i < 3; i++)
+    runs[i]->metric = g_strdup (i == 1 ? error.name : accuracy->name);
+  write_metric_log (runs[0]->folder, accuracy, 20);
+  write_metric_log (runs[1]->folder, &error, 10);
+  write_metric_log (runs[2]->folder, accuracy, 30);
+  dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, (const DynoStoredRun *const *) runs, 3);
+  Drawn drawn = { plot, 6 };
+  parts_wait (is_drawn, &drawn);
+  const struct {
+    const char *title, *label;
+    guint n, n_steps;   /* lines, points of the first */
+    double first, last; /* values of the first line, and of the last */
+    gboolean from_zero, smoothed, robust, logs;
+  } rows[] = {
+    { "Loss", "with points: validation", 6, 20, 0, 2, FALSE, TRUE, TRUE, FALSE },
+    { "Loss", "with points: validation", 6, 20, 0, 2, FALSE, TRUE, TRUE, TRUE },
+    { "Accuracy", "%, with points: validation", 4, 20, 25, 50, TRUE, TRUE, FALSE, FALSE },
+    { "Throughput", "samples/s", 3, 19, 200, 200, TRUE, TRUE, TRUE, FALSE },
+    { "Device memory", "MiB", 3, 20, 48, 48, TRUE, FALSE, FALSE, FALSE },
+  };
+  for (guint round = 0; round < 2; round++)
+    for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+      {
+        gtk_combo_box_set_active (quantity, (int) i);
+        g_assert_cmpstr (plot->title, ==, rows[i].title);
+        g_assert_cmpstr (plot->y_label, ==, rows[i].label);
+        g_assert_cmpuint (plot->n_lines, ==, rows[i].n);
+        g_assert_cmpuint (dyno_series_get_length (plot->lines[0].series), ==, rows[i].n_steps);
+        if (i > 1) /* the loss falls */
+          g_assert_cmpfloat_with_epsilon (get_last (&plot->lines[0]), rows[i].first, 1e-9);
+        g_assert_cmpfloat_with_epsilon (get_last (&plot->lines[plot->n_lines - 1]), rows[i].last,
+                                        1e-9);
+        g_assert_cmpuint (plot->lines[plot->n_lines - 1].colour, ==, 2);
+        g_assert_true (plot->y_from_zero == rows[i].from_zero && plot->robust == rows[i].robust);
+        g_assert_true ((plot->smoothing > 0) == rows[i].smoothed && plot->y_log == rows[i].logs);
+      }
+  /* The metric of a run without a metric of its own name is the first one of its log. */
+  gtk_combo_box_set_active (quantity, 2);
+  const DynoStoredRun *other[] = { runs[1] };
+  g_free (runs[1]->metric);
+  runs[1]->metric = NULL;
+  dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, other, 1);
+  drawn.n = 2;
+  parts_wait (is_drawn, &drawn);
+  g_assert_cmpstr (plot->title, ==, dyno_cross_entropy_metrics[1].title);
+  g_assert_cmpstr (plot->y_label, ==, "bits");
+  g_assert_cmpfloat_with_epsilon (get_last (&plot->lines[1]), 0.375, 1e-9);
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+  for (guint i = 0; i < 3; i++)
+    dyno_stored_run_free (runs[i]);
   g_object_unref (curves);
 }
 
@@ -637,6 +771,8 @@ parts_add_run_curves (void)
                    test_curves_are_read_when_they_are_asked_for);
   g_test_add_func ("/ui/parts/one-run-is-shown-with-its-settings",
                    test_one_run_is_shown_with_its_settings);
+  g_test_add_func ("/ui/parts/runs-are-compared-by-each-quantity",
+                   test_runs_are_compared_by_each_quantity);
   g_test_add_func ("/ui/parts/curves-of-a-run-in-progress-are-followed",
                    test_curves_of_a_run_in_progress_are_followed);
   g_test_add_func ("/ui/parts/a-run-names-six-settings", test_a_run_names_six_settings);

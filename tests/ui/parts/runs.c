@@ -539,7 +539,8 @@ test_curves_of_the_selected_runs (void)
 {
   GtkWidget *compare = g_object_ref_sink (dyno_run_compare_new ());
   DynoRunCompare *self = DYNO_RUN_COMPARE (compare);
-  GtkComboBox *axis = GTK_COMBO_BOX (parts_find (compare, GTK_TYPE_COMBO_BOX_TEXT));
+  g_autoptr (GPtrArray) combos = parts_find_all (compare, GTK_TYPE_COMBO_BOX_TEXT);
+  GtkComboBox *axis = GTK_COMBO_BOX (combos->pdata[1]);
   DynoRunCurves *curves = dyno_run_curves_new ();
   DynoStoredRun *runs[] = { new_run (1, "a", "mlp", 0.5), new_run (2, "b", "mlp", 0.6),
                             new_run (3, "c", "mlp", 0.7) };
