@@ -398,6 +398,13 @@ test_runs_are_compared_by_each_quantity (void)
   g_assert_cmpstr (plot->title, ==, dyno_cross_entropy_metrics[1].title);
   g_assert_cmpstr (plot->y_label, ==, "bits");
   g_assert_cmpfloat_with_epsilon (get_last (&plot->lines[1]), 0.375, 1e-9);
+  /* The run knows its metric, though another one of its log selects by default. */
+  g_free (runs[0]->metric);
+  runs[0]->metric = g_strdup (dyno_cross_entropy_metrics[1].name);
+  dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, (const DynoStoredRun *const *) runs, 1);
+  drawn.n = 2;
+  parts_wait (is_drawn, &drawn);
+  g_assert_cmpstr (plot->title, ==, dyno_cross_entropy_metrics[1].title);
   gtk_widget_destroy (widget);
   g_object_unref (widget);
   for (guint i = 0; i < 3; i++)

@@ -16,9 +16,9 @@ typedef struct {
   DynoStoredRun *runs[DYNO_RUN_DETAILS_KEPT + 3];
 } Details;
 
-/* Writes a log of n steps, each of half a second. */
+/* Writes a log of n steps of 32 samples. */
 static void
-write_log (const char *folder, guint n)
+write_log (const char *folder, guint n, double step_ms)
 {
   g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
   DynoMetrics *log = dyno_metrics_new ();
@@ -28,8 +28,8 @@ write_log (const char *folder, guint n)
                                                     .epoch = 1,
                                                     .loss = 1.0 / i,
                                                     .samples = 32,
-                                                    .seconds = 0.5 * i,
-                                                    .step_ms = 500 });
+                                                    .seconds = step_ms / 1000 * i,
+                                                    .step_ms = step_ms });
   g_assert_true (dyno_metrics_write_csv (log, path, NULL));
   dyno_metrics_unref (log);
 }
@@ -242,12 +242,18 @@ is_judged (gpointer data)
   return gtk_widget_get_visible (GTK_WIDGET (data));
 }
 
-static gboolean
-says_more (gpointer data)
-{
-  g_autofree char *text = parts_get_texts (GTK_WIDGET (data));
+typedef struct {
+  GtkWidget *card;
+  const char *text;
+} Said;
 
-  return strstr (text, "64.0 samples/s") != NULL;
+static gboolean
+is_said (gpointer data)
+{
+  const Said *said = data;
+  g_autofree char *text = parts_get_texts (said->card);
+
+  return strstr (text, said->text) != NULL;
 }
 
 /* The diagnosis is of the run that is selected, and is made anew when the run has gone on. */
@@ -267,19 +273,21 @@ test_a_past_run_is_diagnosed (void)
       g_autofree char *problem = parts_get_texts (card);
       g_assert_nonnull (strstr (problem, d.runs[2]->folder)); /* it has no log */
       g_assert_null (strstr (problem, "samples/s"));
-      write_log (d.runs[1]->folder, 40);
+      write_log (d.runs[1]->folder, 40, 500);
       show (&d, 1, 1);
       g_assert_false (gtk_widget_get_visible (card));
-      parts_wait (says_more, card);
+      parts_wait (is_said, &(Said){ card, "64.0 samples/s" });
       show (&d, 1, 1); /* nothing is new */
       g_assert_true (gtk_widget_get_visible (card));
     }
   /* The run goes on: the card stays until the new diagnosis is there. */
   g_autofree char *before = parts_get_texts (card);
   d.runs[1]->steps = 400;
+  write_log (d.runs[1]->folder, 400, 250);
   show (&d, 1, 1);
   g_assert_true (gtk_widget_get_visible (card));
   parts_assert_texts (card, before);
+  parts_wait (is_said, &(Said){ card, "128 samples/s" });
 }
 
 /* The page may free its runs; what has the focus keeps it. */
