@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl serve: serves trained weights over HTTP, until a signal is received. */
+#include "certificate.h"
 #include "checkpoint.h"
 #include "cli.h"
 #include "cores.h"
@@ -21,7 +22,7 @@
 
 typedef struct {
   char **runs; /* [NAME=]RUN */
-  char *listen, *token_file;
+  char *listen, *token_file, *certificate, *key;
   gboolean no_token, amp, json;
   gint64 max_batch, max_delay_us, queue, max_body_mib, image_size;
   int device, timeout_s, workers;
@@ -33,6 +34,8 @@ options_clear (Options *o)
   g_strfreev (o->runs);
   g_free (o->listen);
   g_free (o->token_file);
+  g_free (o->certificate);
+  g_free (o->key);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -77,6 +80,11 @@ check_options (const char *command, const Options *o)
   if (o->token_file && o->no_token)
     {
       dyno_cli_usage (command, "--token-file and --no-token contradict each other: name one");
+      return FALSE;
+    }
+  if (o->key && !o->certificate)
+    {
+      dyno_cli_usage (command, "--tls-key needs the certificate too: name it by --tls-certificate");
       return FALSE;
     }
   return check_range (command, "max-batch", o->max_batch, 1, 65536)
@@ -173,7 +181,8 @@ static void
 report_listening (const Options *o, const char *address, guint16 port, GPtrArray *models)
 {
   gboolean is_v6 = strchr (address, ':') != NULL;
-  g_autofree char *url = g_strdup_printf (is_v6 ? "http://[%s]:%u" : "http://%s:%u", address, port);
+  g_autofree char *url = g_strdup_printf (is_v6 ? "%s://[%s]:%u" : "%s://%s:%u",
+                                          o->certificate ? "https" : "http", address, port);
   Model *first = g_ptr_array_index (models, 0);
   DynoJson json;
 
@@ -202,14 +211,15 @@ report_listening (const Options *o, const char *address, guint16 port, GPtrArray
 }
 
 static gboolean
-serve (const Options *o, const char *address, guint16 port, const char *token, GPtrArray *models,
-       GError **error)
+serve (const Options *o, const char *address, guint16 port, const char *token,
+       GTlsCertificate *certificate, GPtrArray *models, GError **error)
 {
   g_autofree DynoServedModel *served = g_new0 (DynoServedModel, models->len);
   g_autoptr (DynoServer) server = NULL;
   DynoServerParams params = { .address = address,
                               .port = port,
                               .token = token,
+                              .certificate = certificate,
                               .max_body = (guint64) o->max_body_mib << 20,
                               .max_batch = (guint32) o->max_batch,
                               .max_delay_us = o->max_delay_us,
@@ -263,6 +273,7 @@ static int
 run (const char *command, const Options *o)
 {
   g_autofree char *address = NULL, *token = NULL;
+  g_autoptr (GTlsCertificate) certificate = NULL;
   g_autoptr (GPtrArray) models = NULL;
   GError *error = NULL;
   guint16 port;
@@ -270,6 +281,8 @@ run (const char *command, const Options *o)
   if (!dyno_listen_parse (o->listen ? o->listen : "", &address, &port, &error))
     return fail (error, command, o->json);
   if (o->token_file && !(token = dyno_token_read (o->token_file, &error)))
+    return fail (error, command, o->json);
+  if (o->certificate && !(certificate = dyno_certificate_read (o->certificate, o->key, &error)))
     return fail (error, command, o->json);
   if (is_exposed (address) && !token && !o->no_token)
     return dyno_cli_usage (command,
@@ -283,7 +296,7 @@ run (const char *command, const Options *o)
   for (guint i = 0; i < models->len; i++)
     if (!load_model (command, o, g_ptr_array_index (models, i), &error))
       return fail (error, command, o->json);
-  if (!serve (o, address, port, token, models, &error))
+  if (!serve (o, address, port, token, certificate, models, &error))
     return fail (error, command, o->json);
   dyno_error_line ("%s: stopped, with every request answered", command);
   return DYNO_EXIT_OK;
@@ -306,6 +319,10 @@ dyno_verb_serve (int argc, char **argv)
       "Address and port (default 127.0.0.1:8000); port 0: any", "ADDRESS:PORT" },
     { "token-file", 0, 0, G_OPTION_ARG_FILENAME, &o.token_file,
       "Clients must send this file's first line as a bearer token", "FILE" },
+    { "tls-certificate", 0, 0, G_OPTION_ARG_FILENAME, &o.certificate,
+      "Serve HTTPS with this certificate and its chain, in PEM form", "FILE" },
+    { "tls-key", 0, 0, G_OPTION_ARG_FILENAME, &o.key,
+      "Key of the certificate in PEM form (default: in the certificate's file)", "FILE" },
     { "no-token", 0, 0, G_OPTION_ARG_NONE, &o.no_token, "Let other machines in without a token",
       NULL },
     { "max-batch", 'b', 0, G_OPTION_ARG_INT64, &o.max_batch, "Samples of a batch (default 32)",

@@ -83,13 +83,27 @@ sweep (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* The bytes of the connection; with TLS the first that are read or written begin with its handshake.
+ * NULL: TLS cannot be used. */
+static GIOStream *
+new_stream (DynoHttpThread *t, GSocket *socket)
+{
+  GIOStream *plain = G_IO_STREAM (g_socket_connection_factory_create_connection (socket)), *secure;
+
+  if (!t->server->params.certificate)
+    return plain;
+  secure = g_tls_server_connection_new (plain, t->server->params.certificate, NULL);
+  g_object_unref (plain);
+  return secure;
+}
+
 /* FALSE: this thread is full. */
 static gboolean
 add_connection (DynoHttpThread *t, GSocket *socket)
 {
   g_autoptr (GSocketAddress) local = g_socket_get_local_address (socket, NULL),
                              remote = g_socket_get_remote_address (socket, NULL);
-  g_autoptr (GSocketConnection) stream = NULL;
+  g_autoptr (GIOStream) stream = NULL;
   DynoServeConnection *connection;
 
   if (t->connections->len >= t->most_connections)
@@ -108,8 +122,11 @@ add_connection (DynoHttpThread *t, GSocket *socket)
   g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, TRUE, NULL);
   g_object_set_data_full (G_OBJECT (remote), DYNO_CONNECTION_KEY, g_rc_box_acquire (connection),
                           dyno_serve_connection_unref);
-  stream = g_socket_connection_factory_create_connection (socket);
-  soup_server_accept_iostream (t->soup, G_IO_STREAM (stream), local, remote, NULL);
+  stream = new_stream (t, socket);
+  if (stream)
+    soup_server_accept_iostream (t->soup, stream, local, remote, NULL);
+  else
+    g_socket_close (socket, NULL);
   return TRUE;
 }
 

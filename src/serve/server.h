@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The model server: the Open Inference Protocol (KServe v2) over HTTP/1.1, by libsoup.
+/* The model server: the Open Inference Protocol (KServe v2) over HTTP/1.1, with or without TLS, by
+ * libsoup.
  *
  * Threads: the caller's main loop accepts connections and distributes them to threads that only
  * read and write HTTP; a pool of threads prepares samples and writes responses as text; each model
@@ -26,11 +27,12 @@ typedef struct {
 } DynoServedModel;
 
 typedef struct {
-  const char *address; /* an IP address */
-  guint16 port;        /* 0: any free port */
-  const char *token;   /* NULL: none is required */
-  guint64 max_body;    /* bytes, up to DYNO_SERVE_MOST_BODY */
-  guint32 max_batch;   /* samples of a batch, up to the engines' limit */
+  const char *address;          /* an IP address */
+  guint16 port;                 /* 0: any free port */
+  const char *token;            /* NULL: none is required */
+  GTlsCertificate *certificate; /* with its key; NULL: no TLS */
+  guint64 max_body;             /* bytes, up to DYNO_SERVE_MOST_BODY */
+  guint32 max_batch;            /* samples of a batch, up to the engines' limit */
   gint64 max_delay_us;
   guint max_queue;    /* requests of a model */
   guint timeout_s;    /* limits for an idle connection, for receiving a whole request, and for
@@ -44,7 +46,7 @@ typedef struct {
 typedef struct _DynoServer DynoServer;
 
 /* Listens, and answers from the next iteration of the main loop on.  params is copied except for
- * token, which must outlive the server.  Errors: OPTION (the address cannot be used), MISSING. */
+ * token and certificate, which must outlive the server.  Errors: OPTION (the address cannot be used), MISSING. */
 DynoServer *dyno_server_new (const DynoServerParams *params, const DynoServedModel *models, guint n,
                              GError **error);
 /* Ends all connections.  NULL: nothing. */

@@ -2,7 +2,7 @@
 """serve.py DYNOCTL LAYER: dynoctl serve over HTTP: its answers equal those of dynoctl predict,
 broken requests do not affect others, and its limits, token, counters and end.  LAYER: the folder of
 the layer that makes devices fail."""
-import http.client, json, os, re, resource, select, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, zlib
+import contextlib, http.client, json, os, re, resource, select, shutil, signal, socket, struct, ssl, subprocess, sys, tempfile, threading, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 LAYER = sys.argv.pop(2)
@@ -11,6 +11,32 @@ from dynoctl import Case, PROGRAM, SMALL, TINY, main
 POSES = 'builtin:poses?size=16&samples=40'
 PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 TOKEN = 'correct-horse-battery-staple'
+# Of localhost and 127.0.0.1, until 2126; made by: openssl req -x509 -newkey ec -pkeyopt
+# ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=localhost
+CERTIFICATE = '''-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUXqfQkSUXpEmGCC+tz4qyT6C08U4wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEzMDE2NTMwNFoYDzIxMjYxMTA2
+MTY1MzA0WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQWPKqcq1chm7D1n/cnrSvId7HCSli6kOQ+XG1BFiYhKCUUDJCJq4M8
+eok7FV8tVNaIfwZ6yfalN9NSUFf8Y2+No28wbTAdBgNVHQ4EFgQUXfE480IhZifA
+Ya60mOqEa7XipvkwHwYDVR0jBBgwFoAUXfE480IhZifAYa60mOqEa7XipvkwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
+zj0EAwIDSAAwRQIhAObHNDvOqtlQKB5b+aGmW4ANZM5F6LO0204LTyU0Y85dAiAk
+/67ydzYp4oOU6yvtEDPpdLy/A/3bBYZt94MZL3zAcQ==
+-----END CERTIFICATE-----
+'''
+KEY = '''-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzd80JDL6SqtjuWP3
+vjLJC8zjXRNtwQAVZ2K5/GZ9wwyhRANCAAQWPKqcq1chm7D1n/cnrSvId7HCSli6
+kOQ+XG1BFiYhKCUUDJCJq4M8eok7FV8tVNaIfwZ6yfalN9NSUFf8Y2+N
+-----END PRIVATE KEY-----
+'''
+OTHER_KEY = '''-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnA9zFMM6OYXUkEq0
+94QtFlyYVX8OPEroGZtc9ZFkr8KhRANCAARwopbTqQCl966TJCXnBB06hEyUYoV0
+H5+51AlpCB7TbeTSD3B+rsY6e9LvH+dms0jQE7nrzcipBfZjxmlUywg9
+-----END PRIVATE KEY-----
+'''
 WAIT_S = 300
 
 
@@ -264,6 +290,52 @@ class Serve(Case):
         self.assertEqual(status, 401, data)
         self.assertEqual(server.ask('/v2', headers={'Authorization': f'Bearer {TOKEN}'})[0], 200)
         server.stop()
+
+    def test_tls(self):
+        """Requests are answered over TLS, several on a connection, and by the certificate that was
+        named; a client that speaks no TLS gets no answer and disturbs no other."""
+        for name, text in ('both.pem', CERTIFICATE + KEY), ('certificate.pem', CERTIFICATE), ('key.pem', KEY):
+            with open(self.path(name), 'w') as file:
+                file.write(text)
+        context = ssl.create_default_context(cadata=CERTIFICATE)
+        run = self.run_of('poses')
+        body = json.dumps({'inputs': [{'name': 'input', 'shape': [1, 16, 16, 3], 'datatype': 'UINT8', 'data': [7] * 768}]})
+        for arguments in ['--tls-certificate', 'both.pem'], ['--tls-certificate', 'certificate.pem', '--tls-key', 'key.pem']:
+            server = Server(self, '--run', 'pose=' + run, *arguments)
+            self.assertTrue(server.listening['url'].startswith('https://127.0.0.1:'))
+            with socket.create_connection(('127.0.0.1', server.port), timeout=WAIT_S) as plain:
+                plain.sendall(b'GET /v2/health/live HTTP/1.1\r\nHost: x\r\n\r\n')
+                answer = b''
+                with contextlib.suppress(ConnectionResetError):
+                    while part := plain.recv(1000):
+                        answer += part
+                self.assertNotIn(b'HTTP/1.1 200', answer)
+            connection = http.client.HTTPSConnection('127.0.0.1', server.port, timeout=WAIT_S, context=context)
+            for _ in range(3):
+                status, _, data = server.ask('/v2/models/pose/infer', body, connection=connection)
+                self.assertEqual(status, 200, data)
+            self.assertIn(b'dyno', server.ask('/metrics', connection=connection)[2])
+            self.assertIsNotNone(connection.sock, 'the connection was not kept')
+            connection.close()
+            other = http.client.HTTPSConnection('127.0.0.1', server.port, timeout=WAIT_S)
+            with self.assertRaises(ssl.SSLCertVerificationError):
+                other.request('GET', '/v2')
+            server.stop()
+
+    def test_certificates_are_checked_at_the_start(self):
+        for name, text in ('certificate.pem', CERTIFICATE), ('key.pem', KEY), ('other.pem', OTHER_KEY):
+            with open(self.path(name), 'w') as file:
+                file.write(text)
+        run = self.run_of('shapes')
+        for arguments, texts in ((['--tls-key', 'key.pem'], ['--tls-certificate']),
+                                 (['--tls-certificate', 'certificate.pem'], ['certificate.pem']),
+                                 (['--tls-certificate', 'key.pem', '--tls-key', 'key.pem'], ['key.pem']),
+                                 (['--tls-certificate', 'gone.pem', '--tls-key', 'key.pem'], ['gone.pem']),
+                                 (['--tls-certificate', 'certificate.pem', '--tls-key', 'gone.pem'], ['certificate.pem', 'gone.pem']),
+                                 (['--tls-certificate', 'certificate.pem', '--tls-key', 'other.pem'], ['certificate.pem', 'other.pem'])):
+            told = self.run_it('serve', '--run', run, *arguments, expect=2).stderr.decode()
+            for text in texts:
+                self.assertIn(text, told)
 
     def test_what_is_refused_at_the_start(self):
         run = self.run_of('shapes')
