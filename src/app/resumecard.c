@@ -68,16 +68,6 @@ dyno_resume_card_class_init (DynoResumeCardClass *class)
 }
 
 static GtkWidget *
-new_label (const char *class)
-{
-  GtkWidget *label = gtk_label_new (NULL);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  dyno_widget_add_class (label, class, TRUE);
-  return label;
-}
-
-static GtkWidget *
 add_button (DynoResumeCard *self, const char *label)
 {
   GtkWidget *button = gtk_button_new_with_mnemonic (label);
@@ -91,8 +81,8 @@ dyno_resume_card_init (DynoResumeCard *self)
 {
   GtkWidget *icon = gtk_image_new_from_icon_name ("dialog-warning-symbolic", GTK_ICON_SIZE_DIALOG),
             *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 3), *resume, *leave;
-  self->title = new_label ("run-title");
-  self->text = new_label ("note");
+  self->title = dyno_text_new (NULL, "run-title");
+  self->text = dyno_text_new (NULL, "note");
   self->buttons = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
   gtk_box_set_spacing (GTK_BOX (self), 12);
   dyno_widget_add_class (GTK_WIDGET (self), "card", TRUE);

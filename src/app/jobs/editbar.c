@@ -63,28 +63,19 @@ dyno_edit_bar_class_init (DynoEditBarClass *class)
                                     NULL, NULL, G_TYPE_NONE, 2, G_TYPE_INT64, G_TYPE_BOOLEAN);
 }
 
-static GtkWidget *
-new_label (const char *text, const char *class)
-{
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  dyno_widget_add_class (label, class, TRUE);
-  return label;
-}
-
 static void
 dyno_edit_bar_init (DynoEditBar *self)
 {
   GtkInfoBar *bar = GTK_INFO_BAR (self);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
   gtk_info_bar_set_message_type (bar, GTK_MESSAGE_QUESTION);
-  self->title = new_label ("", "bar-title");
+  self->title = dyno_text_new ("", "bar-title");
   gtk_container_add (GTK_CONTAINER (box), self->title);
-  gtk_container_add (GTK_CONTAINER (box),
-                     new_label (_ ("Saving gives the job the data set, model, device and settings "
-                                   "of this window; it keeps its place."),
-                                "bar-text"));
+  gtk_container_add (
+      GTK_CONTAINER (box),
+      dyno_text_new (_ ("Saving gives the job the data set, model, device and settings "
+                        "of this window; it keeps its place."),
+                     "bar-text"));
   gtk_container_add (GTK_CONTAINER (gtk_info_bar_get_content_area (bar)), box);
   gtk_info_bar_add_button (bar, _ ("Leave as It Was"), GTK_RESPONSE_CANCEL);
   dyno_widget_add_class (gtk_info_bar_add_button (bar, _ ("Save the Job"), GTK_RESPONSE_ACCEPT),

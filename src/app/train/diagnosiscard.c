@@ -35,17 +35,6 @@ struct _DynoDiagnosisCard {
 
 G_DEFINE_FINAL_TYPE (DynoDiagnosisCard, dyno_diagnosis_card, GTK_TYPE_BOX)
 
-static GtkWidget *
-new_label (const char *text, const char *class)
-{
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  if (class)
-    dyno_widget_add_class (label, class, TRUE);
-  return label;
-}
-
 /* --- findings --------------------------------------------------------------------------------- */
 
 static void
@@ -558,9 +547,9 @@ new_card (DynoDiagnosisCard *self)
             *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
   dyno_widget_add_class (card, "card", TRUE);
   dyno_widget_add_class (card, "diagnosis", TRUE);
-  self->verdict = new_label (NULL, "run-title");
+  self->verdict = dyno_text_new (NULL, "run-title");
   gtk_widget_set_hexpand (self->verdict, TRUE);
-  self->gain = new_label (NULL, "run-title");
+  self->gain = dyno_text_new (NULL, "run-title");
   gtk_label_set_line_wrap (GTK_LABEL (self->gain), FALSE);
   gtk_widget_set_valign (self->gain, GTK_ALIGN_CENTER);
   self->advice = gtk_button_new_with_label (_ ("Apply Advice"));
@@ -568,9 +557,9 @@ new_card (DynoDiagnosisCard *self)
   dyno_widget_add_class (self->advice, "suggested-action", TRUE);
   g_signal_connect (self->advice, "clicked", G_CALLBACK (apply_clicked), self);
   self->phases = dyno_phase_bar_new ();
-  self->sensors = new_label (NULL, "caption");
+  self->sensors = dyno_text_new (NULL, "caption");
   dyno_widget_add_class (self->sensors, "numeric", TRUE);
-  self->guide = new_label (NULL, "caption");
+  self->guide = dyno_text_new (NULL, "caption");
   dyno_widget_add_class (self->guide, "numeric", TRUE);
   gtk_container_add (GTK_CONTAINER (head), self->verdict);
   gtk_container_add (GTK_CONTAINER (head), self->gain);

@@ -152,10 +152,7 @@ dyno_stats_bar_class_init (DynoStatsBarClass *class)
 static GtkWidget *
 new_label (GtkWidget *box, const char *text, const char *class)
 {
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  dyno_widget_add_class (label, class, TRUE);
+  GtkWidget *label = dyno_text_new (text, class);
   gtk_container_add (GTK_CONTAINER (box), label);
   return label;
 }

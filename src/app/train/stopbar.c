@@ -57,27 +57,17 @@ dyno_stop_bar_class_init (DynoStopBarClass *class)
                                     NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT, G_TYPE_BOOLEAN);
 }
 
-static GtkWidget *
-new_label (const char *text, const char *class)
-{
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  dyno_widget_add_class (label, class, TRUE);
-  return label;
-}
-
 static void
 dyno_stop_bar_init (DynoStopBar *self)
 {
   GtkInfoBar *bar = GTK_INFO_BAR (self);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
   gtk_info_bar_set_message_type (bar, GTK_MESSAGE_QUESTION);
-  gtk_container_add (GTK_CONTAINER (box), new_label (_ ("Stop the run?"), "bar-title"));
+  gtk_container_add (GTK_CONTAINER (box), dyno_text_new (_ ("Stop the run?"), "bar-title"));
   gtk_container_add (GTK_CONTAINER (box),
-                     new_label (_ ("Saving keeps the weights and a checkpoint to resume from. "
-                                   "Discarding keeps only what was saved before."),
-                                "bar-text"));
+                     dyno_text_new (_ ("Saving keeps the weights and a checkpoint to resume from. "
+                                       "Discarding keeps only what was saved before."),
+                                    "bar-text"));
   self->always = gtk_check_button_new_with_label (_ ("Do the same from now on"));
   gtk_container_add (GTK_CONTAINER (box), self->always);
   gtk_container_add (GTK_CONTAINER (gtk_info_bar_get_content_area (bar)), box);

@@ -11,6 +11,17 @@ struct _DynoRow {
 
 G_DEFINE_FINAL_TYPE (DynoRow, dyno_row, HDY_TYPE_ACTION_ROW)
 
+GtkWidget *
+dyno_text_new (const char *text, const char *class)
+{
+  GtkWidget *label = gtk_label_new (text);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
+  if (class)
+    dyno_widget_add_class (label, class, TRUE);
+  return label;
+}
+
 void
 dyno_widget_set_accessible_name (GtkWidget *widget, const char *name)
 {

@@ -24,6 +24,8 @@ void dyno_widget_leave_wheel (GtkWidget *widget);
  * list. */
 void dyno_widget_limit_combo (GtkWidget *combo, int chars);
 void dyno_widget_set_accessible_name (GtkWidget *widget, const char *name);
+/* A label that begins at the left and wraps.  text, class: NULL: none. */
+GtkWidget *dyno_text_new (const char *text, const char *class);
 /* Gives screen readers the title and the description of a HdyStatusPage, also when they change. */
 void dyno_status_page_announce (GtkWidget *page);
 /* The placeholder of a page that has no run to show: icon, title, sentence, and a button that
