@@ -164,18 +164,17 @@ take_values (DynoPredictedSample *sample, const DynoWeightsInfo *info, const flo
     }
 }
 
-/* Takes the classes that are in the mask, the largest first. */
-static void
-take_mask (DynoPredictWork *work, DynoPredictedSample *sample, const guint8 *mask)
+void
+dyno_predicted_sample_take_mask (DynoPredictedSample *sample, const DynoWeightsInfo *info,
+                                 const guint8 *mask, gsize n_pixels)
 {
-  gsize n_pixels = (gsize) work->width * work->height;
-  guint32 n = work->info->n_outputs;
+  guint32 n = info->n_outputs;
   g_autofree guint64 *counts = dyno_mask_count_classes (mask, n_pixels, n);
   g_autofree float *shares = g_new (float, n);
   for (guint32 i = 0; i < n; i++)
     shares[i] = (float) ((double) counts[i] / (double) n_pixels);
   sample->has_mask = TRUE;
-  take_classes (sample, work->info, shares);
+  take_classes (sample, info, shares);
   while (sample->n > 0 && sample->outputs[sample->n - 1].number <= 0)
     g_clear_pointer (&sample->outputs[--sample->n].name, g_free);
 }
@@ -213,7 +212,8 @@ static void
 take_result (DynoPredictWork *work, DynoPredictedSample *sample, const DynoPrediction *prediction)
 {
   if (prediction->mask)
-    take_mask (work, sample, prediction->mask);
+    dyno_predicted_sample_take_mask (sample, work->info, prediction->mask,
+                                     (gsize) work->width * work->height);
   else if (sample->is_values)
     take_values (sample, work->info, prediction->logits);
   else if (work->info->is_labels)

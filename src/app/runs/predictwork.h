@@ -3,6 +3,7 @@
  * with its data set.  Main thread only; both callbacks are called on it, and never after
  * _cancel. */
 #pragma once
+#include "weightsinfo.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gio/gio.h>
 
@@ -26,6 +27,10 @@ typedef struct {
   DynoPredictedOutput *outputs;
   GdkPixbuf *picture; /* NULL: the sample is no image */
 } DynoPredictedSample;
+
+/* Fills the outputs with the classes that have a pixel in the mask, the largest first. */
+void dyno_predicted_sample_take_mask (DynoPredictedSample *sample, const DynoWeightsInfo *info,
+                                      const guint8 *mask, gsize n_pixels);
 
 typedef struct {
   guint64 n; /* without the files that were refused before */

@@ -5,6 +5,7 @@
 #include "diagnosiscard.h"
 #include "watchdog.h"
 #include <math.h>
+#include <string.h>
 
 typedef struct {
   DynoRunMonitor *monitor;
@@ -143,6 +144,83 @@ test_the_advice_is_for_this_run_or_the_next (void)
   gtk_widget_destroy (window);
   g_object_unref (start);
   tear_down (&f);
+}
+
+/* What a run measures, in the order of its signals. */
+typedef struct {
+  DynoRunFacts facts;
+  DynoSensorReading reading;
+} Measured;
+
+static void
+measure (DynoRunMonitor *monitor, Measured *measured)
+{
+  DynoRunView *view = dyno_run_monitor_get_view (monitor);
+  DynoStepMetrics step = {
+    .step = 1, .loss = 1, .step_ms = 1, .decoded = 1, .workers = 64, .decode_ms = 10, .fetch_ms = 5
+  };
+  g_autoptr (DynoEvent) facts = dyno_event_new (DYNO_EVENT_FACTS),
+                        sensors = dyno_event_new (DYNO_EVENT_SENSORS);
+
+  for (step.step = 1; step.step <= 9 && dyno_run_monitor_get_status (monitor)->n_steps < 9;
+       step.step++)
+    dyno_run_view_take_step (view, &step);
+  facts->facts = measured->facts;
+  sensors->sensors = g_memdup2 (&measured->reading, sizeof measured->reading);
+  dyno_run_monitor_take_event (monitor, facts);
+  dyno_run_monitor_take_event (monitor, sensors);
+}
+
+static gboolean
+is_over (gpointer monitor)
+{
+  dyno_run_monitor_drain (monitor);
+  return !dyno_run_monitor_is_active (monitor);
+}
+
+static gboolean
+wake (gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+/* When a run ends, it is judged by its own readings: a second run has none of the first. */
+static void
+test_each_run_is_judged_by_its_own_readings (void)
+{
+  static const double busy[] = { 10, 100, 10 };
+  static const char *const advice[] = { "Restart with Workers 8", "Restart with Workers 4",
+                                        "Restart with Workers 8" };
+  DynoWatchdog *dog = g_object_ref_sink (g_object_new (DYNO_TYPE_WATCHDOG, NULL));
+  GtkWidget *widget = GTK_WIDGET (dog);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "judged runs", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  Measured measured = { .facts = { .cores = 4 } };
+  Fixture f;
+
+  set_up (&f);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  job->resume = g_strdup ("/nowhere/at/all"); /* it fails at its beginning */
+  job->settings.workers = 64;
+  for (guint i = 0; i < DYNO_N_SENSORS; i++)
+    measured.reading.values[i] = (double) NAN;
+  dyno_run_monitor_set_runs_folder (f.monitor, runs);
+  g_signal_connect (f.monitor, "changed", G_CALLBACK (measure), &measured);
+  dyno_watchdog_set_run (dog, f.monitor, f.setup);
+  for (guint i = 0; i < G_N_ELEMENTS (busy); i++)
+    {
+      measured.reading.time_us = i + 1;
+      measured.reading.values[DYNO_SENSOR_CPU_BUSY] = busy[i];
+      g_assert_true (dyno_run_monitor_start (f.monitor, job, NULL, NULL));
+      g_assert_false (gtk_widget_get_visible (widget));
+      guint idle = g_idle_add (wake, NULL);
+      parts_wait (is_over, f.monitor);
+      g_source_remove (idle);
+      g_assert_true (gtk_widget_get_visible (widget));
+      parts_assert_says (widget, advice[i]);
+    }
+  tear_down (&f);
+  g_object_unref (dog);
 }
 
 /* --- the card --------------------------------------------------------------------------------- */
@@ -312,6 +390,8 @@ parts_add_diagnosis (void)
   g_test_add_func ("/ui/parts/the-worst-finding-is-shown", test_the_worst_finding_is_shown);
   g_test_add_func ("/ui/parts/the-advice-is-for-this-run-or-the-next",
                    test_the_advice_is_for_this_run_or_the_next);
+  g_test_add_func ("/ui/parts/each-run-is-judged-by-its-own-readings",
+                   test_each_run_is_judged_by_its_own_readings);
   g_test_add_func ("/ui/parts/findings-are-listed", test_findings_are_listed);
   g_test_add_func ("/ui/parts/memory-is-of-the-present-plan", test_memory_is_of_the_present_plan);
   g_test_add_func ("/ui/parts/findings-are-applied", test_findings_are_applied);

@@ -180,6 +180,24 @@ parts_show (GtkWidget *widget, int width, int height)
   return window;
 }
 
+char *
+parts_draw (GtkWidget *widget)
+{
+  int width = gtk_widget_get_allocated_width (widget),
+      height = gtk_widget_get_allocated_height (widget);
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width, height);
+  cairo_t *cr = cairo_create (surface);
+
+  gtk_widget_draw (widget, cr);
+  cairo_destroy (cr);
+  cairo_surface_flush (surface);
+  char *sum = g_compute_checksum_for_data (
+      G_CHECKSUM_SHA256, cairo_image_surface_get_data (surface),
+      (gsize) cairo_image_surface_get_stride (surface) * (gsize) height);
+  cairo_surface_destroy (surface);
+  return sum;
+}
+
 gboolean
 parts_press (GtkWidget *widget, guint key)
 {

@@ -33,6 +33,9 @@ void parts_wait (gboolean (*answer) (gpointer data), gpointer data);
 /* A window with the widget in it, which is shown and has its size.  gtk_widget_destroy. */
 GtkWidget *parts_show (GtkWidget *widget, int width, int height);
 
+/* The picture of a widget that has a size, as numbers: equal pictures have equal texts.  g_free. */
+char *parts_draw (GtkWidget *widget);
+
 /* Deliver a key press, an event of the first mouse button, or a motion of the pointer to a widget
  * with a window, at once.  Return whether it was used. */
 gboolean parts_press (GtkWidget *widget, guint key);

@@ -6,8 +6,10 @@
 #include "evaluatelabels.h"
 #include "plot/view.h"
 #include "predictdialog.h"
+#include "predictwork.h"
 #include "range.h"
 #include "runcompare.h"
+#include "runexport.h"
 #include "runfinder.h"
 #include "runhistory.h"
 #include "runlist.h"
@@ -262,6 +264,97 @@ test_cells_of_the_confusion_matrix (void)
   gtk_widget_destroy (window);
 }
 
+/* The cell that was chosen is marked until the arrow keys leave it, and a click chooses its own. */
+static void
+test_the_chosen_cell_is_marked (void)
+{
+  static const guint64 counts[] = { 7, 2, 1, 0, 50, 0, 3, 0, 0 };
+  GtkWidget *view = dyno_confusion_view_new ();
+  DynoConfusionView *self = DYNO_CONFUSION_VIEW (view);
+  DynoWeightsInfo info = { .n_outputs = 3, .class_names = class_names };
+  g_autoptr (GString) cells = g_string_new (NULL);
+  int size;
+
+  dyno_confusion_view_set_counts (self, counts, &info, FALSE);
+  GtkWidget *window = parts_show (view, 400, 400);
+  gtk_window_set_focus_visible (GTK_WINDOW (window), FALSE);
+  g_signal_connect (view, "chosen", G_CALLBACK (note_cell), cells);
+  g_autofree char *bare = parts_draw (view);
+  for (guint i = 0; i < 2; i++)
+    {
+      parts_press (view, GDK_KEY_Return);
+      g_autofree char *chosen = parts_draw (view);
+      g_assert_cmpstr (chosen, !=, bare);
+      parts_press (view, GDK_KEY_Up); /* there is no row above */
+      g_autofree char *stayed = parts_draw (view);
+      g_assert_cmpstr (stayed, ==, chosen);
+      parts_press (view, GDK_KEY_Down);
+      g_autofree char *left = parts_draw (view);
+      g_assert_cmpstr (left, ==, bare);
+      parts_press (view, GDK_KEY_Up);
+      g_autofree char *returned = parts_draw (view);
+      g_assert_cmpstr (returned, ==, bare);
+      parts_press (view, GDK_KEY_Return);
+      dyno_confusion_view_unchoose (self);
+      g_autofree char *unchosen = parts_draw (view);
+      g_assert_cmpstr (unchosen, ==, bare);
+      parts_press (view, GDK_KEY_Return);
+      dyno_confusion_view_set_counts (self, counts, &info, FALSE);
+      g_autofree char *again = parts_draw (view);
+      g_assert_cmpstr (again, ==, bare);
+    }
+  /* The matrix is at the end of the view, with cells of 46 pixels for three classes. */
+  gtk_widget_get_size_request (view, &size, NULL);
+  int first = size - 1 - 3 * 46;
+  g_string_truncate (cells, 0);
+  parts_button (view, GDK_BUTTON_PRESS, first + 47, first + 45);
+  parts_button (view, GDK_BUTTON_PRESS, first, first + 3 * 46 - 1);
+  parts_button (view, GDK_BUTTON_PRESS, first - 1, first + 10);
+  parts_button (view, GDK_BUTTON_PRESS, first + 10, first - 1);
+  parts_button (view, GDK_BUTTON_PRESS, first + 3 * 46, first + 10);
+  parts_button (view, GDK_2BUTTON_PRESS, first + 10, first + 10);
+  g_assert_cmpstr (cells->str, ==, "0,1 2,0 ");
+  assert_described (view, "3 of 3 of “elk” were taken for “cat”");
+  gtk_widget_destroy (window);
+}
+
+static void
+add_output (GString *text, const DynoPredictedSample *sample)
+{
+  for (guint i = 0; i < sample->n; i++)
+    g_string_append_printf (text, "%s %u %.3f\n", sample->outputs[i].name,
+                            sample->outputs[i].class_id, sample->outputs[i].number);
+}
+
+/* The classes of a mask are those that have a pixel, the largest first. */
+static void
+test_classes_of_a_mask_have_pixels (void)
+{
+  static const guint8 mixed[] = { 2, 0, 2, 2, 0, 2, 2, 2 }, single[] = { 1, 1, 1, 1 },
+                      tie[] = { 2, 1, 0, 1, 2, 0 };
+  static const struct {
+    const guint8 *mask;
+    gsize n;
+    const char *expected;
+  } rows[] = { { mixed, 8, "elk 2 0.750\ncat 0 0.250\n" },
+               { single, 4, "dog 1 1.000\n" },
+               { tie, 6, "cat 0 0.333\ndog 1 0.333\nelk 2 0.333\n" } };
+  DynoWeightsInfo info = { .n_outputs = 3, .class_names = class_names };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoPredictedSample sample = { 0 };
+      g_autoptr (GString) text = g_string_new (NULL);
+      dyno_predicted_sample_take_mask (&sample, &info, rows[i].mask, rows[i].n);
+      add_output (text, &sample);
+      g_assert_cmpstr (text->str, ==, rows[i].expected);
+      g_assert_true (sample.has_mask && !sample.is_labels && !sample.is_values);
+      for (guint k = 0; k < sample.n; k++)
+        g_free (sample.outputs[k].name);
+      g_free (sample.outputs);
+    }
+}
+
 static void
 test_only_images_can_be_dropped (void)
 {
@@ -495,6 +588,40 @@ test_what_any_of_the_runs_differs_in (void)
     dyno_stored_run_free (runs[i]);
 }
 
+static void
+exported (const char *path, const GError *error, gpointer data)
+{
+}
+
+/* Each value of the table stands below its name; those that are not known are empty. */
+static void
+test_the_table_of_runs_has_its_columns (void)
+{
+  GtkWidget *button = g_object_ref_sink (dyno_run_export_new (exported, NULL));
+  DynoStoredRun *runs[] = { new_run (1, "a", "mlp", 0.75), new_run (2, "b", "mlp", 0.5) };
+
+  runs[0]->folder = g_strdup ("/runs/a");
+  runs[0]->steps = 70;
+  runs[0]->epochs = 3;
+  runs[0]->seconds = 8.5;
+  runs[0]->samples_per_s = 1250;
+  runs[0]->best_val_loss = 0.25;
+  runs[0]->best_epoch = 2;
+  runs[1]->state = DYNO_RUN_STATE_STOPPED;
+  runs[1]->samples_per_s = runs[1]->best_val_loss = runs[1]->best_metric = (double) NAN;
+  g_clear_pointer (&runs[1]->metric, g_free);
+  dyno_run_export_set_runs (button, (const DynoStoredRun *const *) runs, 2);
+  g_autofree char *table = dyno_run_export_make_table (button);
+  g_assert_cmpstr (table, ==,
+                   "run,model,data,state,steps,epochs_done,seconds,samples_per_s,best_val_loss,"
+                   "best_metric,best_epoch,metric,folder\n"
+                   "a,mlp,builtin:waves,finished,70,3,8.5,1250,0.25,0.75,2,accuracy,/runs/a\n"
+                   "b,mlp,builtin:waves,stopped,0,0,,,,,0,,\n");
+  for (guint i = 0; i < 2; i++)
+    dyno_stored_run_free (runs[i]);
+  g_object_unref (button);
+}
+
 /* A folder with the log of a run: n steps of 0.1 s, and an epoch after each ten. */
 static char *
 make_folder (const char *name, guint n)
@@ -603,11 +730,15 @@ void
 parts_add_runs (void)
 {
   g_test_add_func ("/ui/parts/curves-of-the-selected-runs", test_curves_of_the_selected_runs);
+  g_test_add_func ("/ui/parts/the-table-of-runs-has-its-columns",
+                   test_the_table_of_runs_has_its_columns);
   g_test_add_func ("/ui/parts/evaluations-are-sorted-by-number",
                    test_evaluations_are_sorted_by_number);
   g_test_add_func ("/ui/parts/figures-are-of-the-evaluation", test_figures_are_of_the_evaluation);
   g_test_add_func ("/ui/parts/unknown-labels-are-not-wrong", test_unknown_labels_are_not_wrong);
   g_test_add_func ("/ui/parts/cells-of-the-confusion-matrix", test_cells_of_the_confusion_matrix);
+  g_test_add_func ("/ui/parts/the-chosen-cell-is-marked", test_the_chosen_cell_is_marked);
+  g_test_add_func ("/ui/parts/classes-of-a-mask-have-pixels", test_classes_of_a_mask_have_pixels);
   g_test_add_func ("/ui/parts/only-images-can-be-dropped", test_only_images_can_be_dropped);
   g_test_add_func ("/ui/parts/equal-runs-are-newest-first", test_equal_runs_are_newest_first);
   g_test_add_func ("/ui/parts/the-finder-counts-what-it-shows",

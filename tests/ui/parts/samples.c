@@ -101,6 +101,27 @@ test_samples_of_each_class (void)
     }
 }
 
+/* A label that is not known of a sample is none of its labels. */
+static void
+test_unknown_labels_have_no_samples (void)
+{
+  g_autofree char *folder = g_build_filename (g_get_home_dir (), "unknown labels", NULL);
+  static const gint8 labels[5][2] = { { 1, -1 }, { -1, 1 }, { 0, -1 }, { -1, 0 }, { 1, 1 } };
+  guint8 x[5][2][2];
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 5; i++)
+    memset (x[i], (int) i, sizeof x[i]);
+  arrays_write (folder, "X.npy", "|u1", "(5, 2, 2)", x, sizeof x);
+  arrays_write (folder, "y.npy", "|i1", "(5, 2)", labels, sizeof labels);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (
+      folder, &(DynoDatasetParams){ .task = DYNO_TASK_LABELS }, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (dyno_dataset_get_task (dyno_dataset_get_info (dataset)), ==, DYNO_TASK_LABELS);
+  g_autoptr (DynoSamples) samples = look (dataset);
+  assert_samples (samples, "0 4 - - | 1 4 - -");
+}
+
 static void
 test_samples_that_are_asked_for (void)
 {
@@ -290,6 +311,7 @@ void
 parts_add_samples (void)
 {
   g_test_add_func ("/ui/parts/samples-of-each-class", test_samples_of_each_class);
+  g_test_add_func ("/ui/parts/unknown-labels-have-no-samples", test_unknown_labels_have_no_samples);
   g_test_add_func ("/ui/parts/samples-that-are-asked-for", test_samples_that_are_asked_for);
   g_test_add_func ("/ui/parts/pictures-of-arrays", test_pictures_of_arrays);
   g_test_add_func ("/ui/parts/pictures-with-masks", test_pictures_with_masks);

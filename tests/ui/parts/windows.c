@@ -537,6 +537,83 @@ test_only_the_last_plan_is_reported (void)
   dyno_planner_free (NULL);
 }
 
+/* Asks once more while it is answered. */
+typedef struct {
+  DynoPlanner *planner;
+  DynoJob *job;
+  DynoDataset *dataset; /* NULL: none is planned with */
+  const DynoDeviceInfo *device;
+  Answers answers;
+} Asking;
+
+static void
+ask_again (const DynoJob *job, const DynoJobPlan *plan, const DynoRunEstimate *estimate,
+           const GError *error, gpointer data)
+{
+  Asking *asking = data;
+
+  note_plan (job, plan, estimate, error, &asking->answers);
+  asking->job->settings.batch_size *= 2;
+  if (asking->answers.n < 3)
+    dyno_planner_ask (asking->planner, asking->job, asking->dataset, asking->device);
+}
+
+static gboolean
+is_planned (gpointer planner)
+{
+  return !g_main_context_find_source_by_user_data (NULL, planner); /* its timer is over */
+}
+
+/* A request that comes while another is answered is answered, too; one that comes while another is
+ * planned replaces it. */
+static void
+test_requests_during_a_plan_are_answered (void)
+{
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=16&samples=64", NULL, NULL, NULL, NULL, NULL);
+  g_autoptr (GPtrArray) devices = dyno_device_list (NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GString) text = g_string_new (NULL);
+      Asking asking = { .job = job,
+                        .dataset = i == 0 ? dataset : NULL,
+                        .device = devices->pdata[0],
+                        .answers = { text, 0 } };
+      asking.planner = dyno_planner_new (ask_again, &asking);
+      job->settings.batch_size = 4;
+      dyno_planner_ask (asking.planner, job, asking.dataset, asking.device);
+      for (guint n = 0; n < 3; n++)
+        parts_wait (has_changed, &(Changes){ &asking.answers.n, n });
+      g_assert_cmpstr (text->str, ==,
+                       i == 0 ? "4 planned\n8 planned\n16 planned\n"
+                              : "4 nothing\n8 nothing\n16 nothing\n");
+      dyno_planner_free (asking.planner);
+    }
+  g_autoptr (GString) text = g_string_new (NULL);
+  Answers answers = { text, 0 };
+  DynoPlanner *planner = dyno_planner_new (note_plan, &answers);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_string_set_size (text, 0);
+      answers.n = 0;
+      job->settings.batch_size = 5;
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      parts_wait (is_planned, planner);
+      job->settings.batch_size = 6;
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      parts_wait (has_changed, &(Changes){ &answers.n, 0 });
+      g_assert_cmpstr (text->str, ==, "6 planned\n");
+    }
+  dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+  parts_wait (is_planned, planner);
+  dyno_planner_free (planner); /* while it plans */
+}
+
 typedef struct {
   DynoNetworkOpener *opener;
   GString *text;
@@ -979,6 +1056,8 @@ parts_add_windows (void)
                    test_the_first_page_names_the_device);
   g_test_add_func ("/ui/parts/paths-are-those-asked-for-last", test_paths_are_those_asked_for_last);
   g_test_add_func ("/ui/parts/only-the-last-plan-is-reported", test_only_the_last_plan_is_reported);
+  g_test_add_func ("/ui/parts/requests-during-a-plan-are-answered",
+                   test_requests_during_a_plan_are_answered);
   g_test_add_func ("/ui/parts/only-the-last-network-is-reported",
                    test_only_the_last_network_is_reported);
   g_test_add_func ("/ui/parts/files-are-opened-by-their-kind", test_files_are_opened_by_their_kind);
