@@ -39,6 +39,14 @@ dyno_recent_data_add (const DynoDatasetInfo *info)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+#define ASKED "dyno-recent-asked" /* the Asked of an owner, while a request is pending */
+
+/* The newest request that came while another was pending. */
+typedef struct {
+  guint most;
+  DynoRecentDataListed listed; /* NULL: there was none */
+} Asked;
+
 typedef struct {
   GPtrArray *paths;
   guint most;
@@ -69,8 +77,11 @@ existing_found (GObject *source, GAsyncResult *result, gpointer data)
 {
   const Request *request = g_task_get_task_data (G_TASK (result));
   g_autoptr (GPtrArray) found = g_task_propagate_pointer (G_TASK (result), NULL);
-  g_object_set_data (source, "dyno-recent-asked", NULL);
+  const Asked next = *(Asked *) g_object_get_data (source, ASKED);
+  g_object_set_data (source, ASKED, NULL);
   request->listed (source, found);
+  if (next.listed) /* the list may have changed since it was read */
+    dyno_recent_data_list (next.most, source, next.listed);
 }
 
 /* When Dyno opened the item last; 0: never. */
@@ -95,8 +106,12 @@ compare_last_uses (gconstpointer a, gconstpointer b)
 void
 dyno_recent_data_list (guint most, GObject *owner, DynoRecentDataListed listed)
 {
-  if (g_object_get_data (owner, "dyno-recent-asked"))
-    return;
+  Asked *asked = g_object_get_data (owner, ASKED);
+  if (asked)
+    {
+      *asked = (Asked){ most, listed };
+      return;
+    }
   g_autolist (GtkRecentInfo) items =
       g_list_sort (gtk_recent_manager_get_items (gtk_recent_manager_get_default ()),
                    compare_last_uses); /* the manager's order is that of the first uses */
@@ -113,7 +128,7 @@ dyno_recent_data_list (guint most, GObject *owner, DynoRecentDataListed listed)
       if (path && g_utf8_validate (path, -1, NULL))
         g_ptr_array_add (request->paths, g_steal_pointer (&path));
     }
-  g_object_set_data (owner, "dyno-recent-asked", GINT_TO_POINTER (TRUE));
+  g_object_set_data_full (owner, ASKED, g_new0 (Asked, 1), g_free);
   g_autoptr (GTask) task = g_task_new (owner, NULL, existing_found, NULL);
   g_task_set_task_data (task, request, request_free);
   g_task_run_in_thread (task, find_existing);

@@ -13,7 +13,8 @@ typedef void (*DynoRecentDataListed) (GObject *owner, const GPtrArray *paths);
 /* Adds a data set to the list; built-in ones are left out. */
 void dyno_recent_data_add (const DynoDatasetInfo *info);
 /* Reads the list in a thread and then calls listed.  The owner is referenced until then, but may
- * have been destroyed.  Does nothing while an earlier request of the owner is pending. */
+ * have been destroyed.  While a request of the owner is pending, its newest further request waits,
+ * and then reads the list again; others between them are dropped. */
 void dyno_recent_data_list (guint most, GObject *owner, DynoRecentDataListed listed);
 
 G_END_DECLS

@@ -501,46 +501,64 @@ test_the_card_stays_until_others_are_open (Fixture *f, gconstpointer data)
 
 /* --- recent data -------------------------------------------------------------------------------- */
 
-static GPtrArray *recent; /* NULL: not listed yet */
+static GString *recent; /* the names in each answer, with a space between them; then a line's end */
+static guint n_answers;
 
 static void
 listed (GObject *owner, const GPtrArray *paths)
 {
-  recent = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < paths->len; i++)
-    g_ptr_array_add (recent, g_strdup (paths->pdata[i]));
+    {
+      g_autofree char *name = g_path_get_basename (paths->pdata[i]);
+      g_string_append_printf (recent, "%s%s", i > 0 ? " " : "", name);
+    }
+  g_string_append_c (recent, '\n');
+  n_answers++;
 }
 
 static gboolean
-is_listed (gpointer data)
+is_listed (gpointer n)
 {
-  return recent != NULL;
-}
-
-/* The names of the recent data, with a space between them. */
-static char *
-list_recent (GObject *owner, guint most)
-{
-  GString *names = g_string_new (NULL);
-
-  dyno_recent_data_list (most, owner, listed);
-  dyno_recent_data_list (most + 1, owner, listed); /* the first one is pending */
-  parts_wait (is_listed, NULL);
-  for (guint i = 0; i < recent->len; i++)
-    {
-      g_autofree char *name = g_path_get_basename (recent->pdata[i]);
-      g_string_append_printf (names, "%s%s", i > 0 ? " " : "", name);
-    }
-  g_clear_pointer (&recent, g_ptr_array_unref);
-  return g_string_free (names, FALSE);
+  return n_answers == GPOINTER_TO_UINT (n);
 }
 
 static void
 assert_recent (GObject *owner, guint most, const char *expected)
 {
-  g_autofree char *names = list_recent (owner, most);
+  g_autofree char *line = g_strdup_printf ("%s\n", expected);
 
-  g_assert_cmpstr (names, ==, expected);
+  recent = g_string_new (NULL);
+  n_answers = 0;
+  dyno_recent_data_list (most, owner, listed);
+  parts_wait (is_listed, GUINT_TO_POINTER (1));
+  g_assert_cmpstr (recent->str, ==, line);
+  g_string_free (recent, TRUE);
+}
+
+/* Of the requests that come while one is pending the newest one is answered, too; another owner's
+ * have nothing to do with them. */
+static void
+test_requests_that_wait (GObject *owner)
+{
+  g_autoptr (GObject) other = g_object_new (G_TYPE_OBJECT, NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      recent = g_string_new (NULL);
+      n_answers = 0;
+      dyno_recent_data_list (1, owner, listed);
+      dyno_recent_data_list (3, owner, listed);
+      dyno_recent_data_list (2, owner, listed);
+      parts_wait (is_listed, GUINT_TO_POINTER (2));
+      dyno_recent_data_list (1, other, listed);
+      parts_wait (is_listed, GUINT_TO_POINTER (3));
+      g_assert_cmpstr (recent->str, ==, "newest_one\nnewest_one middle\nnewest_one\n");
+      n_answers = 0;
+      dyno_recent_data_list (1, owner, listed);
+      dyno_recent_data_list (1, other, listed);
+      parts_wait (is_listed, GUINT_TO_POINTER (2));
+      g_string_free (recent, TRUE);
+    }
 }
 
 static void
@@ -618,6 +636,7 @@ test_recent_data_are_sorted_by_their_last_use (Fixture *f, gconstpointer data)
   assert_recent (owner, 9, "newest_one middle old oldest");
   assert_recent (owner, 3, "newest_one middle old");
   assert_recent (owner, 4, "newest_one middle old oldest");
+  test_requests_that_wait (owner);
   /* An old one is opened once more; built-in data are not kept. */
   g_autofree char *old = g_build_filename (g_get_home_dir (), "recent", "old", NULL);
   DynoDatasetInfo info = { .generated = TRUE, .location = old };
