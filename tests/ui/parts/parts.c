@@ -198,6 +198,26 @@ parts_draw (GtkWidget *widget)
   return sum;
 }
 
+/* The window of a tooltip is the newest one, which has the text in its label. */
+char *
+parts_get_tooltip (GtkWidget *widget, int x, int y, gboolean keyboard)
+{
+  g_autoptr (GList) before = gtk_window_list_toplevels ();
+  GObject *tooltip = g_object_new (GTK_TYPE_TOOLTIP, NULL);
+  g_autoptr (GList) after = gtk_window_list_toplevels ();
+  gboolean shown = FALSE;
+  char *text = NULL;
+
+  g_signal_emit_by_name (widget, "query-tooltip", x, y, keyboard, tooltip, &shown);
+  for (GList *l = after; l && shown; l = l->next)
+    if (!g_list_find (before, l->data))
+      text = g_strdup (
+          gtk_label_get_text (GTK_LABEL (parts_find (GTK_WIDGET (l->data), GTK_TYPE_LABEL))));
+  g_assert_true (!shown || text);
+  g_object_unref (tooltip);
+  return text;
+}
+
 gboolean
 parts_press (GtkWidget *widget, guint key)
 {
@@ -299,6 +319,7 @@ main (int argc, char **argv)
   parts_add_device ();
   parts_add_devicepage ();
   parts_add_diagnosis ();
+  parts_add_drawing ();
   parts_add_evaluate ();
   parts_add_exports ();
   parts_add_form ();

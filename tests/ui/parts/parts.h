@@ -36,6 +36,10 @@ GtkWidget *parts_show (GtkWidget *widget, int width, int height);
 /* The picture of a widget that has a size, as numbers: equal pictures have equal texts.  g_free. */
 char *parts_draw (GtkWidget *widget);
 
+/* The tooltip of a place in a widget that asks "query-tooltip", as text; NULL: there is none.
+ * g_free. */
+char *parts_get_tooltip (GtkWidget *widget, int x, int y, gboolean keyboard);
+
 /* Deliver a key press, an event of the first mouse button, or a motion of the pointer to a widget
  * with a window, at once.  Return whether it was used. */
 gboolean parts_press (GtkWidget *widget, guint key);
@@ -53,6 +57,7 @@ void parts_add_datapage (void);
 void parts_add_device (void);
 void parts_add_devicepage (void);
 void parts_add_diagnosis (void);
+void parts_add_drawing (void);
 void parts_add_evaluate (void);
 void parts_add_exports (void);
 void parts_add_form (void);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of jobs.  Its test is the first one, since it needs a history that does not exist. */
 #include "parts.h"
+#include "editbar.h"
 #include "file.h"
+#include "jobspopover.h"
 #include "queuecard.h"
 #include <glib/gstdio.h>
+#include <string.h>
 
 typedef struct {
   guint n_failed, n_changed, active;
@@ -59,6 +62,17 @@ assert_order (GtkWidget *card, const char *first, const char *second)
   parts_assert_says (rows->pdata[1], second);
 }
 
+#define GOES_ON "Start the queue when this run has ended"
+
+/* Whether the popover says that no job waits. */
+static gboolean
+says_none (GtkWidget *body)
+{
+  g_autofree char *texts = parts_get_texts (body);
+
+  return strstr (texts, "No job waits.") != NULL;
+}
+
 /* The queue is read again after it could not be read once; jobs that are added, moved and removed
  * are shown in their order. */
 static void
@@ -70,7 +84,12 @@ test_the_queue_is_read_again_after_an_error (void)
                   *path = g_build_filename (folder, "history.sqlite", NULL);
   g_autoptr (DynoJob) job = dyno_job_new ();
   Signals signals = { 0 };
+  GtkWidget *window = gtk_window_new (GTK_WINDOW_TOPLEVEL), *popover = dyno_jobs_popover_new (self),
+            *body = gtk_bin_get_child (GTK_BIN (popover));
+  DynoJobsPopover *all = DYNO_JOBS_POPOVER (popover);
 
+  gtk_container_add (GTK_CONTAINER (window), gtk_label_new (NULL));
+  gtk_popover_set_relative_to (GTK_POPOVER (popover), gtk_bin_get_child (GTK_BIN (window)));
   g_signal_connect (self, "failed", G_CALLBACK (note_failed), &signals);
   g_signal_connect (self, "changed", G_CALLBACK (note_jobs), &signals);
   g_assert_cmpint (g_mkdir_with_parents (path, 0700), ==, 0);
@@ -85,6 +104,10 @@ test_the_queue_is_read_again_after_an_error (void)
   wait_for_answer (&signals);
   g_assert_true (signals.n_changed == 1 && signals.active == 0);
   g_assert_false (gtk_widget_get_visible (card));
+  g_assert_true (says_none (body));
+  dyno_jobs_popover_show_run (all, "MLP on Waves", "43 %", 0.43, TRUE);
+  parts_assert_says (body, "43 %");
+  parts_assert_says_not (body, GOES_ON); /* there is nothing to start */
   g_free (job->model);
   job->model = g_strdup ("mlp");
   job->data = g_strdup ("builtin:waves");
@@ -94,6 +117,21 @@ test_the_queue_is_read_again_after_an_error (void)
   parts_assert_says (card, "1 job");
   parts_assert_says (card, "MLP on Waves");
   parts_assert_says (card, "Waiting");
+  GtkProgressBar *bar = GTK_PROGRESS_BAR (parts_find (body, GTK_TYPE_PROGRESS_BAR));
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_jobs_popover_show_run (all, "MLP on Shapes", "50 %", 0.5, TRUE);
+      parts_assert_says (body, GOES_ON);
+      parts_assert_says (body, "50 %");
+      g_assert_cmpfloat (gtk_progress_bar_get_fraction (bar), ==, 0.5);
+      dyno_jobs_popover_show_run (all, "MLP on Shapes", "100 %", 1, FALSE);
+      parts_assert_says_not (body, GOES_ON);
+      parts_assert_says (body, "100 %");
+      g_assert_cmpfloat (gtk_progress_bar_get_fraction (bar), ==, 1);
+      dyno_jobs_popover_show_run (all, NULL, NULL, 0, FALSE);
+      parts_assert_says_not (body, "100 %");
+      g_assert_false (says_none (body));
+    }
   g_free (job->data);
   job->data = g_strdup ("builtin:shapes");
   dyno_job_list_add (self, job, runs);
@@ -127,10 +165,60 @@ test_the_queue_is_read_again_after_an_error (void)
   gtk_button_clicked (GTK_BUTTON (parts_find_button (card, "Take out of the queue")));
   wait_for_answer (&signals);
   g_assert_true (!gtk_widget_get_visible (card) && signals.active == 0);
+  g_assert_true (says_none (body));
   g_assert_cmpuint (signals.n_failed, ==, 2);
+  gtk_widget_destroy (window);
   gtk_widget_destroy (card);
   g_object_unref (card);
   g_signal_handlers_disconnect_by_data (self, &signals);
+}
+
+static void
+note_answer (DynoEditBar *bar, gint64 id, gboolean save, GString *answers)
+{
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (bar)));
+  g_string_append_printf (answers, "%d %s\n", (int) id, save ? "saved" : "left");
+}
+
+/* Each answer is for the job that is edited, and Escape leaves it as it was. */
+static void
+test_each_edited_job_has_its_answer (void)
+{
+  GtkWidget *widget = g_object_ref_sink (g_object_new (DYNO_TYPE_EDIT_BAR, NULL));
+  DynoEditBar *bar = DYNO_EDIT_BAR (widget);
+  g_autoptr (GString) answers = g_string_new (NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoQueuedJob queued = { .id = 3, .job = job };
+
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  job->data = g_strdup ("builtin:waves");
+  g_signal_connect (bar, "answered", G_CALLBACK (note_answer), answers);
+  dyno_edit_bar_begin (bar, &queued);
+  g_assert_true (gtk_widget_get_visible (widget));
+  parts_assert_says (widget, "Editing a job that waits: MLP on Waves");
+  GtkWidget *save = parts_find_button (widget, "Save the Job"),
+            *leave = parts_find_button (widget, "Leave as It Was");
+  dyno_edit_bar_set_savable (bar, FALSE);
+  g_assert_true (!gtk_widget_get_sensitive (save) && gtk_widget_get_sensitive (leave));
+  dyno_edit_bar_set_savable (bar, TRUE);
+  g_assert_true (gtk_widget_get_sensitive (save));
+  gtk_button_clicked (GTK_BUTTON (save));
+  queued.id = 5;
+  g_free (job->data);
+  job->data = g_strdup ("builtin:shapes");
+  dyno_edit_bar_begin (bar, &queued);
+  parts_assert_says (widget, "Editing a job that waits: MLP on Shapes");
+  gtk_button_clicked (GTK_BUTTON (leave));
+  queued.id = 4;
+  dyno_edit_bar_begin (bar, &queued);
+  g_signal_emit_by_name (bar, "close"); /* Escape */
+  dyno_edit_bar_begin (bar, &queued);
+  dyno_edit_bar_dismiss (bar);
+  g_assert_false (gtk_widget_get_visible (widget));
+  g_assert_cmpstr (answers->str, ==, "3 saved\n5 left\n4 left\n");
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
 }
 
 void
@@ -138,4 +226,5 @@ parts_add_queue (void)
 {
   g_test_add_func ("/ui/parts/the-queue-is-read-again-after-an-error",
                    test_the_queue_is_read_again_after_an_error);
+  g_test_add_func ("/ui/parts/each-edited-job-has-its-answer", test_each_edited_job_has_its_answer);
 }

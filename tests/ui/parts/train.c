@@ -445,7 +445,8 @@ test_a_run_in_a_sentence (void)
                { 100 * 60, "1 h 40 min left" },
                { 3 * 3600 + 7 * 60, "3 h 7 min left" },
                { 47.9 * 3600, "47 h 54 min left" },
-               { 49 * 3600, "2 days left" } };
+               { 48 * 3600, "2 days left" },
+               { 71 * 3600, "2 days left" } };
   DynoRunStatus s;
 
   clear (&s, job);
@@ -469,6 +470,11 @@ test_a_run_in_a_sentence (void)
   assert_sentence (&s, DYNO_LOSS_FALLING, 50, "Paused, device memory is free, 10 min left");
   s.state = DYNO_SESSION_STOPPING;
   assert_sentence (&s, DYNO_LOSS_FALLING, 50, "Stopping…");
+  s.metrics.n = 1;
+  s.best[0] = 0.974;
+  dyno_metric_find ("accuracy", &s.metrics.infos[0]);
+  assert_sentence (&s, DYNO_LOSS_FALLING, 50, "Stopping…");
+  s.metrics.n = 0;
   s.state = DYNO_SESSION_STOPPED;
   s.seconds = 42;
   assert_sentence (&s, DYNO_LOSS_FALLING, 50, "Stopped after 0:42");
@@ -672,6 +678,15 @@ test_the_offer_to_resume_is_of_the_run (void)
   g_assert_cmpstr (dyno_resume_card_get_run (card)->name, ==, "day");
   gtk_button_clicked (GTK_BUTTON (parts_find_button (widget, "_Not Now")));
   g_assert_cmpuint (n, ==, 1);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_resume_card_set_narrow (card, TRUE);
+      g_assert_cmpint (gtk_orientable_get_orientation (GTK_ORIENTABLE (card)), ==,
+                       GTK_ORIENTATION_VERTICAL);
+      dyno_resume_card_set_narrow (card, FALSE);
+      g_assert_cmpint (gtk_orientable_get_orientation (GTK_ORIENTABLE (card)), ==,
+                       GTK_ORIENTATION_HORIZONTAL);
+    }
   dyno_resume_card_show (card, NULL);
   g_assert_false (gtk_widget_get_visible (widget));
   g_assert_null (dyno_resume_card_get_run (card));

@@ -131,7 +131,7 @@ test_trials_are_shares_of_the_fastest (void)
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (DynoTuneResult) r = dyno_tune_result_new (job);
   DynoTrial trials[] = { make_trial (1, "baseline", 16, 500), make_trial (2, "search", 64, 0),
-                         make_trial (3, "search", 128, 2000), make_trial (4, "proof", 128, 1000) };
+                         make_trial (3, "search", 128, 2000), make_trial (4, "proof", 128, 1190) };
 
   trials[0].vram_bytes = 3 << 20;
   trials[0].predicted = 480;
@@ -139,15 +139,16 @@ test_trials_are_shares_of_the_fastest (void)
   trials[1].text = (char *) "refused";
   trials[2].low = 1900;
   trials[2].high = 2100;
-  trials[3].low = trials[3].high = 1000;
+  trials[1].high = 5; /* without a lower end */
+  trials[3].low = trials[3].high = 1190;
   trials[3].outcome = DYNO_TRIAL_DROPPED;
   dyno_trial_table_add (list, &trials[0]);
   parts_assert_column (list, 4, "100");
   for (guint i = 1; i < 4; i++)
     dyno_trial_table_add (list, &trials[i]);
   parts_assert_column (list, 0, "1\n2\n3\n4");
-  parts_assert_column (list, 3, "500\n\n2,000\n1,000");
-  parts_assert_column (list, 4, "25\n0\n100\n50");
+  parts_assert_column (list, 3, "500\n\n2,000\n1,190");
+  parts_assert_column (list, 4, "25\n0\n100\n60");
   parts_assert_column (list, 5, "3.00 MiB\n\n\n");
   parts_assert_column (list, 7, "\nrefused\n\n");
   parts_assert_column (list, 9, "\n\n1,900 – 2,100\n");
@@ -206,6 +207,9 @@ test_stages_show_the_highest_ceiling (void)
   parts_assert_says (widget, "1 trial");
   dyno_tune_stages_take_event (stages, &trial);
   parts_assert_says (widget, "2 trials");
+  event.trial.stage = "proof";
+  dyno_tune_stages_take_event (stages, &event);
+  parts_assert_says (widget, "● Proof");
   event.trial.stage = "goal";
   dyno_tune_stages_take_event (stages, &event);
   parts_assert_says (widget, "● Proof");
@@ -227,6 +231,32 @@ test_stages_show_the_highest_ceiling (void)
   parts_assert_says (widget, "up to 100 samples/s");
   dyno_tune_stages_take_event (stages, &trial);
   parts_assert_says (widget, "1 trial");
+  /* The device has a ceiling of its own, which is not that of another search, either. */
+  for (guint i = 0; i < 2; i++)
+    {
+      ceiling.ceiling.of = DYNO_CEILING_GPU;
+      ceiling.ceiling.samples_per_s = 50 - i;
+      dyno_tune_stages_take_event (stages, &ceiling);
+      parts_assert_says (widget, i == 0 ? "up to 50.0 samples/s" : "up to 49.0 samples/s");
+      dyno_tune_stages_begin (stages);
+    }
+  /* A search whose trials all failed has found nothing. */
+  g_autoptr (GPtrArray) labels = parts_find_all (widget, GTK_TYPE_LABEL);
+  GtkStyleContext *title = gtk_widget_get_style_context (labels->pdata[4]),
+                  *cell = gtk_widget_get_style_context (gtk_widget_get_parent (labels->pdata[4]));
+  g_assert_true (gtk_style_context_has_class (cell, "off"));
+  trial.trial.outcome = DYNO_TRIAL_FAILED;
+  event.trial.stage = "search";
+  dyno_tune_stages_take_event (stages, &event);
+  dyno_tune_stages_take_event (stages, &trial);
+  g_assert_false (gtk_style_context_has_class (title, "bad-text"));
+  event.trial.stage = "proof";
+  dyno_tune_stages_take_event (stages, &event);
+  parts_assert_texts (widget, "○ Data\n–\n○ Device\n–\n✗ Joint search\n1 trial\n● Proof\n–");
+  g_assert_true (gtk_style_context_has_class (title, "bad-text"));
+  g_assert_false (gtk_style_context_has_class (cell, "off")); /* it is not to come */
+  dyno_tune_stages_begin (stages);
+  g_assert_false (gtk_style_context_has_class (title, "bad-text"));
   g_object_unref (stages);
 }
 
@@ -467,6 +497,8 @@ test_a_search_tells_its_present_run (void)
       "Final, your settings with seed 7: epoch 1 of 9" },
     { DYNO_ACCURACY_EVENT_BEGIN, 3, 1, TRUE, 0, 0, NULL, 0, 0,
       "Final, trial 3 with seed 7: epoch 1 of 9" },
+    { DYNO_ACCURACY_EVENT_BEGIN, 1, 1, TRUE, 0, 0, NULL, 0, 0,
+      "Final, trial 1 with seed 7: epoch 1 of 9" },
     { DYNO_ACCURACY_EVENT_PROGRESS, 2, 1, FALSE, 1, 0, NULL, 0, 0, "Trial 2: epoch 2 of 9" },
     { DYNO_ACCURACY_EVENT_PROGRESS, 2, 1, FALSE, 1, 0, "x", 0, 0, "Trial 2: x" },
     { DYNO_ACCURACY_EVENT_PROGRESS, 2, 1, FALSE, 1, 0, "x", 3, 12, "Trial 2: x (3 of 12)" },
@@ -669,11 +701,13 @@ test_the_form_keeps_its_metric (void)
   GtkSpinButton *spin =
       GTK_SPIN_BUTTON (g_object_ref_sink (gtk_spin_button_new_with_range (0, 9, 1)));
   g_autoptr (GArray) both = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo)),
-                     one = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo));
+                     one = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo)),
+                     first = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo));
   DynoMetricInfo metric;
 
   dyno_metric_find ("accuracy", &metric);
   g_array_append_val (both, metric);
+  g_array_append_val (first, metric);
   dyno_metric_find ("mean_abs_error", &metric);
   g_array_append_val (both, metric);
   g_array_append_val (one, metric);
@@ -689,6 +723,8 @@ test_the_form_keeps_its_metric (void)
   g_assert_false (gtk_widget_get_sensitive (GTK_WIDGET (combo)));
   g_assert_cmpint (gtk_combo_box_get_active (GTK_COMBO_BOX (combo)), ==, -1);
   g_assert_false (dyno_accuracy_form_has_same (both, one));
+  g_assert_false (dyno_accuracy_form_has_same (first, both));
+  g_assert_false (dyno_accuracy_form_has_same (both, first));
   g_assert_true (dyno_accuracy_form_has_same (both, both));
   g_assert_true (dyno_accuracy_form_has_same (NULL, NULL));
   g_assert_false (dyno_accuracy_form_has_same (NULL, one));
@@ -700,6 +736,11 @@ test_the_form_keeps_its_metric (void)
   gtk_entry_set_text (GTK_ENTRY (spin), "any");
   gtk_spin_button_update (spin);
   g_assert_cmpint (gtk_spin_button_get_value_as_int (spin), ==, 0);
+  gtk_spin_button_set_value (spin, 3);
+  gtk_entry_set_text (GTK_ENTRY (spin), "");
+  gtk_spin_button_update (spin);
+  g_assert_cmpint (gtk_spin_button_get_value_as_int (spin), ==, 0);
+  g_assert_cmpstr (gtk_entry_get_text (GTK_ENTRY (spin)), ==, "any");
   gtk_entry_set_text (GTK_ENTRY (spin), "5");
   gtk_spin_button_update (spin);
   g_assert_cmpint (gtk_spin_button_get_value_as_int (spin), ==, 5);
@@ -748,11 +789,16 @@ test_settings_of_a_trial_in_words (void)
   g_assert_cmpstr (words, ==,
                    "Trial 4: 50.00 % after 1 epoch. Stopped early. Learning rate\302\240"
                    "0.02");
+  degrees.unit = "";
+  g_autofree char *bare = dyno_accuracy_words_metric (&degrees);
+  g_assert_cmpstr (bare, ==, "Mean error");
   g_autofree char *mix = dyno_accuracy_words_choice ("cutmix"),
+                  *word = dyno_accuracy_words_choice ("2x"),
                   *number = dyno_accuracy_words_choice ("0.990"),
                   *yours = dyno_accuracy_words_choice ("own");
   g_assert_cmpstr (mix, ==, "CutMix");
   g_assert_cmpstr (number, ==, "0.99");
+  g_assert_cmpstr (word, ==, "2x");
   g_assert_cmpstr (yours, ==, "Yours");
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The bar for errors, and parts of the form that fold. */
+/* The bar for errors, parts of the form that fold, rows, and pages that have nothing to show. */
 #include "parts.h"
+#include "diagnosepage.h"
 #include "errorbar.h"
 #include "fold.h"
+#include "row.h"
+#include "weightsrow.h"
 #include <handy.h>
 
 /* A warning does not replace an error that is shown, and is shown once it was closed. */
@@ -64,9 +67,135 @@ test_a_search_folds_again (void)
   g_object_unref (fold);
 }
 
+static const char *
+get_name (gpointer widget)
+{
+  return atk_object_get_name (gtk_widget_get_accessible (widget));
+}
+
+/* The first control has the row's name and its clicks; a reason makes the row insensitive for as
+ * long as it holds. */
+static void
+test_a_row_names_its_control (void)
+{
+  GtkWidget *row = g_object_ref_sink (dyno_row_new ("_Size of it", NULL)),
+            *spin = gtk_spin_button_new_with_range (0, 9, 1), *other = gtk_switch_new ();
+  AtkObject *accessible = gtk_widget_get_accessible (row);
+
+  dyno_row_add_control (DYNO_ROW (row), spin);
+  dyno_row_add_control (DYNO_ROW (row), other);
+  g_assert_cmpstr (get_name (row), ==, "Size of it");
+  g_assert_cmpstr (get_name (spin), ==, "Size of it");
+  g_assert_cmpstr (get_name (other), !=, "Size of it");
+  g_assert_true (hdy_action_row_get_activatable_widget (HDY_ACTION_ROW (row)) == spin);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_row_set_reason (DYNO_ROW (row), "It is too late.", "The size.");
+      g_autofree char *reason = gtk_widget_get_tooltip_text (row);
+      g_assert_cmpstr (reason, ==, "It is too late.");
+      g_assert_false (gtk_widget_get_sensitive (row));
+      dyno_row_set_reason (DYNO_ROW (row), NULL, i == 0 ? "The size." : NULL);
+      g_autofree char *help = gtk_widget_get_tooltip_text (row);
+      g_assert_cmpstr (help, ==, i == 0 ? "The size." : NULL);
+      g_assert_true (gtk_widget_get_sensitive (row));
+    }
+  dyno_row_set_subtitle (DYNO_ROW (row), "in pixels");
+  g_assert_cmpstr (atk_object_get_description (accessible), ==, "in pixels");
+  dyno_row_set_subtitle (DYNO_ROW (row), NULL);
+  g_assert_cmpstr (atk_object_get_description (accessible), ==, "");
+  dyno_row_set_name (DYNO_ROW (row), "a_b");
+  g_assert_cmpstr (get_name (row), ==, "a_b");
+  g_object_unref (row);
+}
+
+/* The row shows the weights' file, and a button to remove them while there are any. */
+static void
+test_start_weights_can_be_removed (void)
+{
+  DynoSetup *setup = dyno_setup_new ();
+  GtkWidget *row = g_object_ref_sink (dyno_weights_row_new (setup)),
+            *remove = parts_find_button (row, "Start from random values");
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpstr (hdy_action_row_get_subtitle (HDY_ACTION_ROW (row)), ==,
+                       "None: random values");
+      g_assert_false (gtk_widget_get_visible (remove));
+      g_autofree char *none = gtk_widget_get_tooltip_text (row);
+      g_assert_cmpstr (none, ==, "A run may start from trained weights");
+      dyno_setup_set_weights (setup, "/some/folder/net.pth");
+      g_assert_cmpstr (hdy_action_row_get_subtitle (HDY_ACTION_ROW (row)), ==, "net.pth");
+      g_autofree char *path = gtk_widget_get_tooltip_text (row);
+      g_assert_cmpstr (path, ==, "/some/folder/net.pth");
+      g_assert_true (gtk_widget_get_visible (remove));
+      gtk_button_clicked (GTK_BUTTON (remove));
+      g_assert_null (dyno_setup_get_job (setup)->weights_in);
+    }
+  g_object_unref (row);
+  dyno_setup_shutdown (setup);
+  g_object_unref (setup);
+}
+
+static gboolean
+is_over (gpointer monitor)
+{
+  dyno_run_monitor_drain (monitor);
+  return !dyno_run_monitor_is_active (monitor);
+}
+
+static gboolean
+wake (gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+/* Until there is a diagnosis, the page offers to start a run, or says that it waits for its
+ * steps. */
+static void
+test_the_page_of_the_diagnosis_waits (void)
+{
+  GtkWidget *page = g_object_ref_sink (g_object_new (DYNO_TYPE_DIAGNOSE_PAGE, NULL)),
+            *empty = gtk_stack_get_visible_child (GTK_STACK (page)),
+            *start = parts_find_button (empty, "Start Training");
+  DynoRunMonitor *monitor = dyno_run_monitor_new ();
+  DynoSetup *setup = dyno_setup_new ();
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs that wait", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  job->resume = g_strdup ("/nowhere/at/all"); /* it fails at its beginning */
+  dyno_run_monitor_set_runs_folder (monitor, runs);
+  dyno_diagnose_page_set_run (DYNO_DIAGNOSE_PAGE (page), monitor, setup);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpstr (get_name (empty), ==, "Nothing to Diagnose Yet");
+      g_assert_true (gtk_widget_get_visible (start));
+      g_assert_true (dyno_run_monitor_start (monitor, job, NULL, NULL));
+      g_assert_cmpstr (get_name (empty), ==, "Waiting for the First Steps");
+      g_assert_false (gtk_widget_get_visible (start));
+      guint idle = g_idle_add (wake, NULL);
+      parts_wait (is_over, monitor);
+      g_source_remove (idle);
+    }
+  g_autoptr (GPtrArray) clamps = parts_find_all (page, HDY_TYPE_CLAMP);
+  GtkWidget *card = gtk_bin_get_child (GTK_BIN (clamps->pdata[clamps->len - 1]));
+  gtk_widget_show (card);
+  g_assert_true (gtk_stack_get_visible_child (GTK_STACK (page)) != empty);
+  gtk_widget_hide (card);
+  g_assert_true (gtk_stack_get_visible_child (GTK_STACK (page)) == empty);
+  g_object_unref (page);
+  g_object_unref (monitor);
+  dyno_setup_shutdown (setup);
+  g_object_unref (setup);
+}
+
 void
 parts_add_widgets (void)
 {
+  g_test_add_func ("/ui/parts/a-row-names-its-control", test_a_row_names_its_control);
+  g_test_add_func ("/ui/parts/start-weights-can-be-removed", test_start_weights_can_be_removed);
+  g_test_add_func ("/ui/parts/the-page-of-the-diagnosis-waits",
+                   test_the_page_of_the_diagnosis_waits);
   g_test_add_func ("/ui/parts/warnings-wait-for-errors", test_warnings_wait_for_errors);
   g_test_add_func ("/ui/parts/a-search-folds-again", test_a_search_folds_again);
 }
