@@ -160,6 +160,90 @@ test_masks_colour_a_picture (void)
       n_dark += pixels[stride + 3 * x] < 100;
     }
   g_assert_true (n_light > 0 && n_dark > 0 && n_light + n_dark == 5);
+  /* The lines of what is not labelled are oblique. */
+  g_autoptr (GdkPixbuf) ignored = gdk_pixbuf_new (GDK_COLORSPACE_RGB, FALSE, 8, 8, 8);
+  guint8 all[64];
+  memset (all, 255, sizeof all);
+  gdk_pixbuf_fill (ignored, 0x646464ff);
+  dyno_mask_picture_cover (ignored, all);
+  pixels = gdk_pixbuf_read_pixels (ignored);
+  stride = gdk_pixbuf_get_rowstride (ignored);
+  for (int y = 0; y < 7; y++)
+    for (int x = 0; x < 7; x++)
+      g_assert_cmpint (pixels[y * stride + 3 * (x + 1)], ==, pixels[(y + 1) * stride + 3 * x]);
+  /* The ground has an empty swatch, each other class one of its colour. */
+  g_autoptr (GdkPixbuf) ground = dyno_mask_swatch_draw (0, 12),
+                        first = dyno_mask_swatch_draw (1, 12);
+  const guchar *empty = gdk_pixbuf_read_pixels (ground) + 6 * gdk_pixbuf_get_rowstride (ground)
+                        + 6 * gdk_pixbuf_get_n_channels (ground),
+               *full = gdk_pixbuf_read_pixels (first) + 6 * gdk_pixbuf_get_rowstride (first)
+                       + 6 * gdk_pixbuf_get_n_channels (first);
+  g_assert_cmpint (empty[3], ==, 0);
+  g_assert_true (full[0] == rgb[0][0] && full[1] == rgb[0][1] && full[2] == rgb[0][2]);
+}
+
+static gboolean
+is_drawn (cairo_surface_t *surface, int x, int y)
+{
+  return cairo_image_surface_get_data (
+             surface)[y * cairo_image_surface_get_stride (surface) + 4 * x + 3]
+         > 128;
+}
+
+/* Twelve classes are named; where there are more classes than columns, a column is the mean of its
+ * classes; colours are those of the present data. */
+static void
+test_columns_of_the_balance (void)
+{
+  GtkWidget *bar = g_object_new (DYNO_TYPE_BALANCE_BAR, NULL);
+  DynoBalanceBar *self = DYNO_BALANCE_BAR (bar);
+  GtkWidget *window = parts_show (bar, 90, 60);
+  g_autoptr (DynoDataset) shapes = dyno_dataset_open ("builtin:shapes?size=16&samples=60&classes=3",
+                                                      NULL, NULL, NULL, NULL, NULL),
+                          masks = dyno_dataset_open ("builtin:masks?size=16&samples=40&classes=3",
+                                                     NULL, NULL, NULL, NULL, NULL);
+  DynoDatasetInfo info = *dyno_dataset_get_info (shapes);
+  int width = gtk_widget_get_allocated_width (bar), height = gtk_widget_get_allocated_height (bar);
+  guint n = 2 * (guint) (width / 3);
+  g_autofree guint64 *counts = g_new (guint64, n);
+  g_auto (GStrv) names = g_new0 (char *, n + 1);
+
+  dyno_balance_bar_set_info (self, dyno_dataset_get_info (shapes));
+  g_autofree char *before = parts_draw (bar);
+  dyno_balance_bar_set_info (self, dyno_dataset_get_info (masks));
+  dyno_balance_bar_set_info (self, dyno_dataset_get_info (shapes));
+  g_autofree char *after = parts_draw (bar);
+  g_assert_cmpstr (after, ==, before);
+  for (guint i = 0; i < n; i++)
+    {
+      counts[i] = i % 2 ? 50 : 100;
+      names[i] = g_strdup_printf ("c%u", i);
+    }
+  info.class_names = names;
+  info.class_counts = counts;
+  info.n_classes = n;
+  dyno_balance_bar_set_info (self, &info);
+  g_autofree char *tooltip = gtk_widget_get_tooltip_text (bar);
+  g_assert_true (g_str_has_suffix (tooltip, "\nc10: 100\nc11: 50\n…"));
+  info.n_classes = 12;
+  dyno_balance_bar_set_info (self, &info);
+  g_autofree char *whole = gtk_widget_get_tooltip_text (bar);
+  g_assert_true (g_str_has_suffix (whole, "\nc10: 100\nc11: 50"));
+  info.n_classes = n;
+  dyno_balance_bar_set_info (self, &info);
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width, height);
+  cairo_t *cr = cairo_create (surface);
+  gtk_widget_draw (bar, cr);
+  cairo_destroy (cr);
+  cairo_surface_flush (surface);
+  for (int x = 0; x < width / 3; x++)
+    {
+      g_assert_true (is_drawn (surface, x * width / (width / 3) + 1, height - 1));
+      g_assert_true (is_drawn (surface, x * width / (width / 3) + 1, height / 4 + 2));
+      g_assert_false (is_drawn (surface, x * width / (width / 3) + 1, height / 4 - 2));
+    }
+  cairo_surface_destroy (surface);
+  gtk_widget_destroy (window);
 }
 
 void
@@ -168,5 +252,6 @@ parts_add_data (void)
   g_test_add_func ("/ui/parts/shapes-keep-their-classes", test_shapes_keep_their_classes);
   g_test_add_func ("/ui/parts/the-balance-names-the-classes", test_the_balance_names_the_classes);
   g_test_add_func ("/ui/parts/the-busiest-core-is-named", test_the_busiest_core_is_named);
+  g_test_add_func ("/ui/parts/columns-of-the-balance", test_columns_of_the_balance);
   g_test_add_func ("/ui/parts/masks-colour-a-picture", test_masks_colour_a_picture);
 }

@@ -302,6 +302,9 @@ test_a_watch_keeps_its_readings (void)
                  && dyno_device_watch_has (watch, DYNO_SENSOR_GPU_BUSY)
                  && !dyno_device_watch_has (watch, DYNO_SENSOR_GPU_TEMPERATURE));
   g_assert_true (isnan (dyno_device_watch_get_reading (watch)->values[DYNO_SENSOR_RAM_USED]));
+  clear (&reading, 9);
+  dyno_device_watch_take (watch, &reading);
+  g_assert_cmpfloat (dyno_device_watch_get_seconds (watch), ==, 4);
   g_object_unref (watch);
 }
 

@@ -183,6 +183,12 @@ parts_show (GtkWidget *widget, int width, int height)
 char *
 parts_draw (GtkWidget *widget)
 {
+  GtkAllocation place;
+
+  /* A resize that is due would come with the next frame. */
+  gtk_widget_get_allocation (widget, &place);
+  gtk_widget_get_preferred_size (widget, NULL, NULL);
+  gtk_widget_size_allocate (widget, &place);
   int width = gtk_widget_get_allocated_width (widget),
       height = gtk_widget_get_allocated_height (widget);
   cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width, height);

@@ -467,6 +467,8 @@ test_the_finder_counts_what_it_shows (void)
   parts_assert_says (finder, "1 of 7 runs");
   dyno_run_finder_set_count (self, 0, 1);
   parts_assert_says (finder, "0 of 1 run");
+  dyno_run_finder_set_count (self, 7, 7); /* all have the word */
+  parts_assert_says (finder, "7 of 7 runs");
   g_assert_cmpstr (dyno_run_finder_get_text (self), ==, "mlp");
   parts_press (entry, GDK_KEY_Down);
   g_assert_true (n_left == 1 && n_changed == 0);

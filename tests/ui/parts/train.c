@@ -230,6 +230,8 @@ test_the_pill_follows_the_run (void)
   dyno_run_pill_show (pill, &s);
   g_assert_null (dyno_run_pill_describe (&s));
   parts_assert_says (widget, "Failed");
+  s.state = DYNO_SESSION_FINISHED;
+  g_assert_null (dyno_run_pill_describe (&s));
   /* The next run is another one, and has not failed. */
   clear (&s, job);
   s.state = DYNO_SESSION_PREPARING;
@@ -333,6 +335,7 @@ test_the_pill_shows_the_queue (void)
   parts_assert_says (widget, "Queue");
   parts_assert_says (widget, "2 jobs");
   parts_assert_says_not (widget, "+2");
+  parts_assert_says_not (parts_find (popover, GTK_TYPE_BOX), "MLP on Waves");
   g_assert_false (gtk_widget_get_visible (bar));
   for (guint i = 0; i < 3; i++)
     g_assert_true (dyno_store_remove_job (store, ids[i], NULL));
@@ -722,6 +725,13 @@ test_the_bottom_shows_the_memory_of_the_run (void)
   g_assert_cmpfloat_with_epsilon (gtk_level_bar_get_value (GTK_LEVEL_BAR (level)), 0.5, 1e-9);
   g_assert_false (gtk_style_context_has_class (gtk_widget_get_style_context (level), "over"));
   s.plan.plan.total_bytes = 13 << 20;
+  dyno_status_bar_show (bar, setup, &s);
+  g_assert_true (gtk_style_context_has_class (gtk_widget_get_style_context (level), "over"));
+  s.plan.plan.total_bytes = 2 << 20;
+  dyno_status_bar_show (bar, setup, &s);
+  g_assert_false (gtk_style_context_has_class (gtk_widget_get_style_context (level), "over"));
+  s.released = FALSE;
+  s.step.vram_bytes = 13 << 20; /* more than was planned */
   dyno_status_bar_show (bar, setup, &s);
   g_assert_true (gtk_style_context_has_class (gtk_widget_get_style_context (level), "over"));
   s.state = DYNO_SESSION_STOPPED;

@@ -621,6 +621,14 @@ test_the_table_follows_the_trials (void)
   g_assert_cmpint (dyno_accuracy_table_get_selected (list), ==, 1);
   dyno_accuracy_table_set_rows (list, &space, &metric, rows, 9, -1);
   parts_assert_column (list, 4, "400\n400");
+  g_array_index (rows, DynoAccuracyRow, 1).epochs = 5; /* its value is the same */
+  dyno_accuracy_table_set_rows (list, &space, &metric, rows, 9, -1);
+  parts_assert_column (list, 2, "9 / 9\n5 / 9");
+  g_array_index (rows, DynoAccuracyRow, 1).state = DYNO_ACCURACY_STATE_HALVED;
+  dyno_accuracy_table_set_rows (list, &space, &metric, rows, 9, -1);
+  parts_assert_column (list, 3, "Trained to the end\nStopped early");
+  dyno_accuracy_table_select (list, 0);
+  g_assert_cmpint (dyno_accuracy_table_get_selected (list), ==, 0);
   dyno_accuracy_table_select (list, 7);
   g_assert_cmpint (dyno_accuracy_table_get_selected (list), ==, -1);
   /* A second search with fewer parameters and another metric. */
@@ -640,6 +648,15 @@ static void
 note_pointed (GtkWidget *plot, int trial, GString *trials)
 {
   g_string_append_printf (trials, "%d ", trial);
+}
+
+static void
+assert_described (GtkWidget *plot, const char *begin)
+{
+  const char *text = atk_object_get_description (gtk_widget_get_accessible (plot));
+
+  if (!g_str_has_prefix (text, begin))
+    g_error ("not “%s”, but “%s”", begin, text);
 }
 
 /* The keys go through all trials by their values, also through equal ones. */
@@ -665,6 +682,30 @@ test_keys_go_through_equal_trials (void)
     }
   g_signal_connect (plot, "pointed", G_CALLBACK (note_pointed), trials);
   dyno_accuracy_plot_set_rows (self, &space, &metric, rows, 1);
+  assert_described (plot, "5 trials. Trial 1:");
+  g_assert_null (parts_get_tooltip (plot, 0, 0, TRUE));
+  /* The pointer ends its highlight where it leaves; a run that failed is not kept in the picture. */
+  GdkEvent *leave = gdk_event_new (GDK_LEAVE_NOTIFY);
+  leave->crossing.window = g_object_ref (gtk_widget_get_window (plot));
+  gtk_window_set_focus (GTK_WINDOW (window), NULL);
+  dyno_accuracy_plot_point (self, 4);
+  assert_described (plot, "5 trials. Trial 4:");
+  g_autofree char *key = parts_get_tooltip (plot, 0, 0, TRUE);
+  g_assert_true (g_str_has_prefix (key, "Trial 4:"));
+  gtk_widget_event (plot, leave);
+  gdk_event_free (leave);
+  g_assert_cmpstr (trials->str, ==, "-1 ");
+  assert_described (plot, "5 trials. Trial 1:");
+  g_string_truncate (trials, 0);
+  g_autofree char *before = parts_draw (plot);
+  g_array_index (rows, DynoAccuracyRow, 3).state = DYNO_ACCURACY_STATE_FAILED;
+  dyno_accuracy_plot_set_rows (self, &space, &metric, rows, 1);
+  g_autofree char *failed = parts_draw (plot);
+  g_assert_cmpstr (failed, !=, before);
+  g_array_index (rows, DynoAccuracyRow, 3).state = DYNO_ACCURACY_STATE_WHOLE;
+  dyno_accuracy_plot_set_rows (self, &space, &metric, rows, 1);
+  g_autofree char *after = parts_draw (plot);
+  g_assert_cmpstr (after, ==, before);
   for (guint i = 0; i < 7; i++)
     parts_press (plot, GDK_KEY_Down);
   g_assert_cmpstr (trials->str, ==, "1 2 0 4 3 ");

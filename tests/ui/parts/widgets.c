@@ -63,6 +63,16 @@ test_a_search_folds_again (void)
       g_assert_cmpuint (dyno_fold_search (DYNO_FOLD (fold), NULL), ==, 2);
       g_assert_true (gtk_widget_get_visible (fold) && gtk_widget_get_visible (memory));
       g_assert_true (hdy_expander_row_get_expanded (row) == before);
+      g_assert_cmpstr (atk_object_get_description (gtk_widget_get_accessible (fold)), ==,
+                       before ? "Unfolded" : "Folded");
+      /* The title stands for all of its rows, whatever its case. */
+      g_assert_cmpuint (dyno_fold_search (DYNO_FOLD (fold), "pipe"), ==, 2);
+      g_assert_cmpuint (dyno_fold_search (DYNO_FOLD (fold), NULL), ==, 2);
+      dyno_fold_set_changed (DYNO_FOLD (fold), 2);
+      parts_assert_says (fold, "2 changed");
+      dyno_fold_set_changed (DYNO_FOLD (fold), 0);
+      parts_assert_says_not (fold, "2 changed");
+      parts_assert_says_not (fold, "0 changed");
     }
   g_object_unref (fold);
 }
