@@ -142,6 +142,10 @@ test_a_model_that_suits_the_data (void)
   g_assert_null (dyno_fitting_model_find (setup));
   dyno_setup_set_model (setup, "unet_small");
   g_assert_cmpstr (dyno_fitting_model_find (setup)->name, ==, "simplecnn");
+  open (setup, "builtin:shapes?size=96&samples=64");
+  g_assert_cmpstr (dyno_fitting_model_find (setup)->name, ==, "simplecnn");
+  open (setup, "builtin:shapes?size=97&samples=64");
+  g_assert_cmpstr (dyno_fitting_model_find (setup)->name, ==, "resnet18");
   open (setup, "builtin:masks?samples=16");
   g_assert_null (dyno_fitting_model_find (setup));
   dyno_setup_set_model (setup, "mlp");

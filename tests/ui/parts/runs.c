@@ -433,13 +433,22 @@ test_equal_runs_are_newest_first (void)
   dyno_run_list_set_words (list, "MLP waves");
   sort_list (list, DYNO_RUN_LIST_TITLE, GTK_SORT_ASCENDING, "4 3 1 ");
   g_assert_cmpuint (dyno_run_list_get_n_runs (list), ==, 4);
+  GtkTreeIter iter;
+  DynoStoredRun *found;
+  g_assert_true (gtk_tree_model_iter_nth_child (GTK_TREE_MODEL (list), &iter, NULL, 2));
+  g_assert_true (gtk_tree_model_iter_previous (GTK_TREE_MODEL (list), &iter));
+  gtk_tree_model_get (GTK_TREE_MODEL (list), &iter, DYNO_RUN_LIST_RUN, &found, -1);
+  g_assert_cmpint (found->id, ==, 3);
   GPtrArray *fewer = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
   g_ptr_array_add (fewer, new_run (5, "b", "simplecnn", 0.5));
   g_ptr_array_add (fewer, new_run (6, "e", "mlp", 0.5));
+  ((DynoStoredRun *) fewer->pdata[0])->tags = g_strdup ("night");
   dyno_run_list_set_runs (list, fewer); /* the words still apply */
   sort_list (list, DYNO_RUN_LIST_BEST, GTK_SORT_ASCENDING, "6 ");
   dyno_run_list_set_words (list, "");
   sort_list (list, DYNO_RUN_LIST_BEST, GTK_SORT_DESCENDING, "6 5 ");
+  sort_list (list, DYNO_RUN_LIST_TAGS, GTK_SORT_DESCENDING, "5 6 "); /* those without tags last */
+  sort_list (list, DYNO_RUN_LIST_TAGS, GTK_SORT_ASCENDING, "5 6 ");
   g_object_unref (list);
 }
 

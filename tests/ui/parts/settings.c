@@ -72,6 +72,11 @@ test_controls_of_numbers (void)
   gtk_spin_button_get_increments (GTK_SPIN_BUTTON (spin), &step, &page);
   g_assert_cmpfloat_with_epsilon (step, 0.01, 1e-9);
   g_assert_cmpfloat_with_epsilon (page, 0.1, 1e-9);
+  gtk_spin_button_set_value (GTK_SPIN_BUTTON (spin), 0.5); /* by hand */
+  gtk_spin_button_get_increments (GTK_SPIN_BUTTON (spin), &step, &page);
+  g_assert_cmpfloat_with_epsilon (step, 0.1, 1e-9);
+  g_assert_true (changes.n == 1 && changes.value == 0.5);
+  changes.n = 0;
   dyno_setting_control_set (spin, 0.01); /* a step down leads to the next smaller power */
   gtk_spin_button_get_increments (GTK_SPIN_BUTTON (spin), &step, &page);
   g_assert_cmpfloat_with_epsilon (step, 0.001, 1e-9);

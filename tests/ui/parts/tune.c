@@ -75,6 +75,11 @@ test_findings_name_what_was_measured (void)
                            "A whole run, validation included\n1,000 samples/s\n"
                            "Why\nThe second.");
   assert_bars (box, 2, (const double[]){ 0.5, 1 });
+  g_strfreev (r->reasons);
+  r->reasons = g_new0 (char *, 2);
+  r->reasons[0] = g_strdup ("The only one."); /* the card of the best has it */
+  dyno_tune_findings_show (box, r);
+  parts_assert_says_not (box, "Why");
   r->n_gains = 3;
   dyno_tune_findings_show (box, empty);
   parts_assert_texts (box, "");
@@ -318,6 +323,13 @@ test_a_quick_test_replaces_the_one_before (void)
   parts_assert_says (card, "25.0 times");
   parts_assert_says (card, "It is fast.");
   parts_assert_says (card, "It is hot.");
+  parts_assert_says (card, "It took 31 s. Tuning finds the fastest settings for your own data.");
+  quick.ceilings.single_flops_per_s = 5e12;
+  quick.beside_samples_per_s = (double) NAN;
+  dyno_quick_card_show (DYNO_QUICK_CARD (card), &quick);
+  parts_assert_says (card, "5.00 TFLOP/s");
+  parts_assert_says_not (card, "Beside the CPU");
+  quick.beside_samples_per_s = 250;
   /* Beside the CPU, the device has the epoch of the same training, not that of its own one. */
   quick.beside_epoch = (DynoQuickEpoch){ 2400, 48 };
   quick.cpu_epoch = (DynoQuickEpoch){ 2400, 1200 };
@@ -348,6 +360,13 @@ test_a_quick_test_replaces_the_one_before (void)
   g_ptr_array_set_size (quick.findings, 0);
   dyno_quick_card_show (DYNO_QUICK_CARD (card), &quick);
   parts_assert_says_not (card, "It is small.");
+  g_autoptr (GPtrArray) lists = parts_find_all (card, GTK_TYPE_LIST_BOX);
+  g_assert_cmpuint (lists->len, ==, 2);
+  for (guint i = 0; i < 2; i++) /* there are facts, but no signs */
+    g_assert_true (gtk_widget_get_visible (lists->pdata[i])
+                   == (strcmp (atk_object_get_name (gtk_widget_get_accessible (lists->pdata[i])),
+                               "What was measured")
+                       == 0));
   g_ptr_array_unref (quick.findings);
   g_object_unref (card);
 }
@@ -430,6 +449,9 @@ test_card_shows_the_gain_of_the_best (void)
   parts_assert_says (widget, "92.10 % after 9 epochs");
   parts_assert_says (widget, "It is better.");
   g_assert_true (dyno_accuracy_result_is_usable (r));
+  r->contenders[1].gain.n = 2;
+  dyno_accuracy_card_show (card, &r->space, r, 2);
+  parts_assert_says (widget, "+3.00");
   /* A difference of one pair is no gain. */
   r->contenders[1].gain.n = 1;
   r->verdict = DYNO_ACCURACY_NOT_PROVEN;
@@ -446,6 +468,13 @@ test_card_shows_the_gain_of_the_best (void)
   parts_assert_says (widget, "nothing is better");
   parts_assert_says (widget, "Learning rate 0.05, Optimizer SGD");
   parts_assert_says_not (widget, "Learning rate 0.02");
+  g_autoptr (DynoAccuracyResult) alone = new_result ();
+  alone->text = g_strdup ("There was no time.");
+  alone->verdict = DYNO_ACCURACY_KEEP;
+  g_array_set_size (alone->trials, 1);
+  dyno_accuracy_card_show (card, &alone->space, alone, 0);
+  parts_assert_says_not (widget, "nothing is better"); /* nothing else was tried */
+  dyno_accuracy_card_show (card, &r->space, r, 0);
   /* A metric of which less is better: the gain is shown as a decrease. */
   dyno_metric_find ("mean_abs_error", &r->metric);
   r->verdict = DYNO_ACCURACY_PROVEN;

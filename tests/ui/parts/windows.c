@@ -391,6 +391,18 @@ test_the_first_page_names_the_device (void)
   parts_assert_says (home, "It is not there.");
   parts_assert_says_not (home, rows[0].title);
   parts_assert_says_not (home, rows[1].title);
+  dyno_setup_take_devices (
+      setup, make_devices (DYNO_DEVICE_TYPE_DISCRETE, DYNO_DEVICE_TYPE_SOFTWARE), NULL);
+  parts_assert_says (home, rows[0].title);
+  parts_assert_says_not (home, "It is not there.");
+  for (guint i = 0; i < 2; i++) /* cards are of one size beside each other only */
+    {
+      GtkBox *cards = GTK_BOX (gtk_widget_get_template_child (home, DYNO_TYPE_HOME, "cards"));
+      dyno_home_set_narrow (DYNO_HOME (home), i == 0);
+      g_assert_true (gtk_box_get_homogeneous (cards) == (i == 1));
+      g_assert_cmpint (gtk_orientable_get_orientation (GTK_ORIENTABLE (cards)), ==,
+                       i == 0 ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+    }
   gtk_widget_destroy (home);
   g_object_unref (home);
   drop (setup);
