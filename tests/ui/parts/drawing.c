@@ -202,8 +202,8 @@ find_budget (cairo_surface_t *surface, int x)
   return -1;
 }
 
-/* Batches lie at the logarithm of their sizes, the memory below is drawn to scale, and a budget that
- * is much higher is only stated. */
+/* Batches lie at the logarithm of their sizes, the memory below is drawn to scale, and a budget
+ * that is much higher is only stated. */
 static void
 test_the_curve_of_a_search_is_drawn_to_scale (void)
 {

@@ -713,7 +713,7 @@ test_keys_go_through_equal_trials (void)
   dyno_accuracy_plot_set_rows (self, &space, &metric, rows, 1);
   assert_described (plot, "5 trials. Trial 1:");
   g_assert_null (parts_get_tooltip (plot, 0, 0, TRUE));
-  /* The pointer ends its highlight where it leaves; a run that failed is not kept in the picture. */
+  /* The pointer ends its highlight where it leaves; a failed run does not stay in the picture. */
   GdkEvent *leave = gdk_event_new (GDK_LEAVE_NOTIFY);
   leave->crossing.window = g_object_ref (gtk_widget_get_window (plot));
   gtk_window_set_focus (GTK_WINDOW (window), NULL);
