@@ -155,6 +155,34 @@ test_a_model_that_suits_the_data (void)
   drop (setup);
 }
 
+/* More than five reasons scroll. */
+static void
+test_many_reasons_scroll (void)
+{
+  GtkWidget *window = gtk_window_new (GTK_WINDOW_TOPLEVEL);
+  g_autoptr (GError)
+      five = g_error_new_literal (DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "Several:\na\nb\nc\nd\ne"),
+      six = g_error_new_literal (DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "Several:\na\nb\nc\nd\ne\nf");
+
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_network_refusal_show (GTK_WINDOW (window), "/n/many.onnx", i == 0 ? five : six);
+      g_autoptr (GList) windows = gtk_window_list_toplevels ();
+      GtkWidget *dialog = NULL;
+      for (GList *l = windows; l; l = l->next)
+        if (g_strcmp0 (atk_object_get_name (gtk_widget_get_accessible (l->data)),
+                       "“many.onnx” cannot be trained as it is")
+            == 0)
+          dialog = l->data;
+      g_assert_nonnull (dialog);
+      g_autoptr (GPtrArray) rows = parts_find_all (dialog, GTK_TYPE_LIST_BOX_ROW);
+      g_assert_cmpuint (rows->len, ==, 5 + i);
+      g_assert_true ((parts_find (dialog, GTK_TYPE_SCROLLED_WINDOW) != NULL) == (i == 1));
+      gtk_widget_destroy (dialog);
+    }
+  gtk_widget_destroy (window);
+}
+
 static void
 test_each_reason_of_a_refusal_has_a_row (void)
 {
@@ -200,6 +228,7 @@ parts_add_network (void)
   g_test_add_func ("/ui/parts/the-combo-follows-the-model", test_the_combo_follows_the_model);
   g_test_add_func ("/ui/parts/arrow-keys-ask-for-no-file", test_arrow_keys_ask_for_no_file);
   g_test_add_func ("/ui/parts/a-model-that-suits-the-data", test_a_model_that_suits_the_data);
+  g_test_add_func ("/ui/parts/many-reasons-scroll", test_many_reasons_scroll);
   g_test_add_func ("/ui/parts/each-reason-of-a-refusal-has-a-row",
                    test_each_reason_of_a_refusal_has_a_row);
 }

@@ -318,6 +318,8 @@ test_the_pill_shows_the_queue (void)
       parts_assert_says (widget, "MLP on Waves");
       parts_assert_says (widget, "43 %");
       parts_assert_says (widget, "+3");
+      parts_assert_says_not (gtk_bin_get_child (GTK_BIN (popover)),
+                             "Start the queue when this run has ended"); /* it runs already */
       s.state = DYNO_SESSION_FINISHED;
       dyno_run_pill_show (pill, &s);
       parts_assert_says (widget, "ResNet-18 on dogs");
@@ -327,6 +329,11 @@ test_the_pill_shows_the_queue (void)
   g_assert_true (dyno_store_end_job (store, ids[0], DYNO_QUEUED_FINISHED, 0, NULL));
   dyno_job_list_refresh (jobs);
   parts_wait (has_no_running_job, jobs);
+  s.state = DYNO_SESSION_RUNNING;
+  dyno_run_pill_show (pill, &s);
+  parts_assert_says (gtk_bin_get_child (GTK_BIN (popover)),
+                     "Start the queue when this run has ended");
+  s.state = DYNO_SESSION_FINISHED;
   dyno_run_pill_show (pill, &s);
   parts_assert_says (widget, "MLP on Waves");
   parts_assert_says (widget, "+2");
