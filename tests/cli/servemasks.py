@@ -97,14 +97,15 @@ class ServeMasks(Case):
             told = server.infer('drawn', {'datatype': 'UINT8', 'shape': [1, height, width, 3], 'data': list(pixels)}, [{'name': 'mask'}])
             flat = told['outputs'][0]['data']
             rows = [flat[SIZE * y:SIZE * (y + 1)] for y in range(SIZE)]
-            for accept in 'image/png', 'text/html, image/png;q=0.9, */*;q=0.5':
+            for accept in 'image/png', 'text/html, image/png;q=0.9, */*;q=0.5', 'image/png, */*', 'IMAGE/PNG, application/json':
                 status, headers, answer = server.ask(INFER, file, {'Content-Type': 'image/png', 'Accept': accept})
                 self.assertEqual((status, headers['Content-Type']), (200, 'image/png'), answer)
                 with open(self.path('answer.png'), 'wb') as out:
                     out.write(answer)
                 self.assertEqual(read_ids(self.path('answer.png')), restore(rows, width, height), (width, height))
             self.assertEqual(self.predict([file]), [restore(rows, width, height)])
-            for accept in '*/*', 'application/json', 'image/png;q=0.1, application/json', 'image/jpeg':
+            for accept in '*/*', 'application/json', 'image/png;q=0.1, application/json', 'image/jpeg', 'application/json, image/png', '*/*, image/png', \
+                    'application/*, image/png':
                 status, headers, answer = server.ask(INFER, file, {'Content-Type': 'image/png', 'Accept': accept})
                 self.assertEqual((status, headers['Content-Type']), (200, 'application/json'), accept)
                 self.assertEqual(json.loads(answer)['outputs'][0]['name'], 'shares')

@@ -185,6 +185,14 @@ class Watch(Case):
         self.write(f'{name}/facts.ini', '[run]\nsteps_per_epoch=7\nmax_steps=0\n')
         self.assertIn('epoch 1 of 4, step 30 of 28', self.run_it('watch', '--once').stdout.decode())
 
+    def test_remaining_time_is_of_the_steps_in_the_log(self):
+        """A resumed run's log may begin late: neither its first step nor the time up to it counts."""
+        name = self.make_run()
+        self.write(f'{name}/facts.ini', '[run]\nsteps_per_epoch=100\nmax_steps=0\n')
+        for rows, eta in (((101, 5000), (111, 5020)), 578), (((101, 5000),), None), (((390, 5000), (401, 5022)), None), (((390, 5000), (400, 5020)), 0):
+            self.write(f'{name}/metrics.csv', HEAD + ''.join(ROW.format(step, 1, 100, seconds) for step, seconds in rows))
+            self.assertEqual(self.lines('watch', '--json', '--once')[0]['run']['eta_s'], eta)
+
     def test_steps_after_an_epoch_keep_its_validation(self):
         name = self.make_run()
         self.write(f'{name}/metrics.csv', ROW.format(31, 0.05, 160, 16), 'a')

@@ -1080,6 +1080,55 @@ test_plan_variants (void)
                                             100 * checkpointed.plan.recomputed_share);
   g_assert_nonnull (strstr (said, saved));
   g_assert_nonnull (strstr (said, share));
+  checkpointed.kept_bytes = checkpointed.plan.total_bytes;
+  g_autofree char *nothing = dyno_job_plan_describe_checkpointing (&checkpointed);
+  g_assert_nonnull (strstr (nothing, "saves nothing"));
+}
+
+/* A snapshot is planned where there is room for it, to the last byte; without it the plan fits as
+ * well, and takes less host memory. */
+static void
+test_plan_of_a_snapshot (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  DynoDeviceInfo device = card;
+  DynoJobPlan roomy, exact, tight, small;
+  guint64 snapshot;
+
+  g_assert_true (dyno_job_plan (job, &images, &device, &roomy, NULL));
+  g_assert_true (roomy.plan.snapshot);
+  snapshot = roomy.plan.kind_bytes[DYNO_MEMORY_SNAPSHOT];
+  g_assert_cmpuint (snapshot, >, 0);
+  device.vram_bytes = roomy.plan.total_bytes;
+  g_assert_true (dyno_job_plan (job, &images, &device, &exact, NULL));
+  g_assert_true (exact.fits && exact.plan.snapshot);
+  device.vram_bytes--;
+  g_assert_true (dyno_job_plan (job, &images, &device, &tight, NULL));
+  g_assert_true (tight.fits && !tight.plan.snapshot);
+  g_assert_cmpuint (tight.plan.total_bytes, ==, roomy.plan.total_bytes - snapshot);
+  g_assert_cmpuint (tight.plan.kind_bytes[DYNO_MEMORY_SNAPSHOT], ==, 0);
+  g_assert_cmpuint (tight.host.n, <, roomy.host.n);
+  g_assert_cmpuint (tight.host.total_bytes, <, roomy.host.total_bytes);
+  dyno_job_plan_drop_snapshot (&roomy);
+  g_assert_cmpuint (roomy.plan.total_bytes, ==, tight.plan.total_bytes);
+  g_assert_cmpuint (roomy.host.n, ==, tight.host.n);
+  g_assert_cmpuint (roomy.host.total_bytes, ==, tight.host.total_bytes);
+  device.vram_bytes = tight.plan.total_bytes;
+  g_assert_true (dyno_job_plan (job, &images, &device, &tight, NULL));
+  g_assert_true (tight.fits);
+  g_assert_cmpint (tight.fitting_batch, ==, 32);
+  device.vram_bytes--;
+  g_assert_true (dyno_job_plan (job, &images, &device, &small, NULL));
+  g_assert_false (small.fits);
+  g_assert_cmpint (small.fitting_batch, ==, 31);
+  /* A smaller batch that exactly fits is found. */
+  job->settings.batch_size = 24;
+  g_assert_true (dyno_job_plan (job, &images, &card, &exact, NULL));
+  dyno_job_plan_drop_snapshot (&exact);
+  device.vram_bytes = exact.plan.total_bytes;
+  job->settings.batch_size = 32;
+  g_assert_true (dyno_job_plan (job, &images, &device, &small, NULL));
+  g_assert_cmpint (small.fitting_batch, ==, 24);
 }
 
 /* If only checkpointing makes the batch fit, the advice states that and the additional time. */
@@ -1306,7 +1355,18 @@ test_parts_refused (void)
       for (guint w = 0; words[w]; w++)
         g_assert_nonnull (strstr (error->message, words[w]));
     }
+  /* Of equally small classes the first is named, and a class without samples needs none. */
+  of_class[3] = 5;
+  job->settings.data_folds = 6;
   job->settings.data_fold = 1;
+  {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_false (dyno_job_check_parts (job, &info, &error));
+    g_assert_nonnull (strstr (error->message, "only 5 samples of the class “third”"));
+  }
+  of_class[3] = 8;
+  job->settings.data_folds = 5;
   job->settings.data_test_split = 0.3; /* which leaves 3 of the third */
   {
     g_autoptr (GError) error = NULL;
@@ -1713,6 +1773,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/plan-budget-above-device", test_plan_budget_above_device);
   g_test_add_func ("/job/plan-largest-buffer", test_plan_largest_buffer);
   g_test_add_func ("/job/plan-variants", test_plan_variants);
+  g_test_add_func ("/job/plan/snapshot", test_plan_of_a_snapshot);
   g_test_add_func ("/job/plan/advice-of-checkpointing", test_advice_of_checkpointing);
   g_test_add_func ("/job/sizes", test_sizes);
   g_test_add_func ("/job/one-class-is-refused", test_one_class_is_refused);

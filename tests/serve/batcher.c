@@ -2,7 +2,9 @@
 /* The batcher with a made-up engine, which records its batches, computes 2 x a sample, and waits
  * for a gate when it collects.  No test depends on time: a delay is either so long that it never
  * ends, or zero. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "batcher.h"
+#include <dlfcn.h>
 #include <string.h>
 
 #define NEVER    (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
@@ -33,6 +35,41 @@ typedef struct {
   float outputs[32];
   char name;
 } Job;
+
+/* Waits of the batcher for more samples. */
+static struct {
+  GMutex mutex;
+  GCond cond;
+  gboolean refused;
+  guint n;
+  gint64 first_end, last_end;
+} delays;
+
+/* Replaces GLib's for the batcher. */
+gboolean
+g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
+{
+  gboolean (*glib) (GCond *, GMutex *, gint64) =
+      (gboolean (*) (GCond *, GMutex *, gint64)) dlsym (RTLD_NEXT, "g_cond_wait_until");
+
+  g_mutex_lock (&delays.mutex);
+  g_assert_false (delays.refused);
+  if (delays.n++ == 0)
+    delays.first_end = end_time;
+  delays.last_end = end_time;
+  g_cond_broadcast (&delays.cond);
+  g_mutex_unlock (&delays.mutex);
+  return glib (cond, mutex, end_time);
+}
+
+static void
+wait_for_delays (guint n)
+{
+  g_mutex_lock (&delays.mutex);
+  while (delays.n < n)
+    g_cond_wait (&delays.cond, &delays.mutex);
+  g_mutex_unlock (&delays.mutex);
+}
 
 #define LOST_CODE   1
 #define FAILED_CODE 2
@@ -239,7 +276,8 @@ test_order_and_splitting (void)
   engine_clear (&e);
 }
 
-/* With an endless delay, nothing is submitted before the batch is full. */
+/* With an endless delay, nothing is submitted before the batch is full; the delay begins when the
+ * first of its samples arrives. */
 static void
 test_waits_for_a_full_batch (void)
 {
@@ -248,13 +286,36 @@ test_waits_for_a_full_batch (void)
 
   engine_init (&e);
   e.open = TRUE;
+  delays.n = 0;
   g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, NEVER, MAX_JOBS);
   push (batcher, &e, &jobs[0], 0, 1);
+  wait_for_delays (1);
   push (batcher, &e, &jobs[1], 1, 2);
+  wait_for_delays (2);
+  g_assert_cmpint (delays.last_end, ==, delays.first_end);
   push (batcher, &e, &jobs[2], 2, 1);
   wait_done (&e, 3);
   g_assert_cmpstr (e.batches->str, ==, "4 ");
   dyno_batcher_stop (batcher);
+  engine_clear (&e);
+}
+
+/* A batch that is exactly full does not wait. */
+static void
+test_full_batch_is_not_delayed (void)
+{
+  Job job;
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  delays.refused = TRUE;
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, NEVER, MAX_JOBS);
+  push (batcher, &e, &job, 0, 4);
+  wait_done (&e, 1);
+  g_assert_cmpstr (e.batches->str, ==, "4 ");
+  dyno_batcher_stop (batcher);
+  delays.refused = FALSE;
   engine_clear (&e);
 }
 
@@ -505,6 +566,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  /* First, since an error here makes other tests wait for ever. */
+  g_test_add_func ("/serve/batcher/full-batch-is-not-delayed", test_full_batch_is_not_delayed);
   g_test_add_func ("/serve/batcher/order-and-splitting", test_order_and_splitting);
   g_test_add_func ("/serve/batcher/waits-for-a-full-batch", test_waits_for_a_full_batch);
   g_test_add_func ("/serve/batcher/delay-ends", test_delay_ends);
