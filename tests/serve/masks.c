@@ -88,6 +88,53 @@ test_mask_of_a_file (void)
   g_assert_cmpmem (scratch->data + at, sizeof expected, expected, sizeof expected);
 }
 
+/* An image that is shown turned by its EXIF orientation is prepared as it is shown, and its mask has
+ * the size that it is shown in. */
+static void
+test_mask_of_a_turned_file (void)
+{
+  /* a chunk of 26 bytes with the orientation 6: the first stored column is shown as the first row */
+  static const guint8 chunk[] = { 0, 0, 0, 26, 'e', 'X', 'I',  'f', 'M', 'M', 0, '*', 0,
+                                  0, 0, 8, 0,  1,   1,   0x12, 0,   3,   0,   0, 0,   1,
+                                  0, 6, 0, 0,  0,   0,   0,    0,   0,   0,   0, 0 };
+  static const guint8 ids[] = { 0, 1, 2, 2, 1, 0 };
+  static const guint8 expected[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+                                     255, 0,   1,   1,   2,   2,   1,   1,   0,   255, 255,
+                                     255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
+  guint8 rgb[8 * 4 * 3] = { 0 };
+  g_autoptr (GByteArray) turned = g_byte_array_new (), scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  DynoSignature signature;
+  DynoMaskFacts facts;
+  gsize at;
+
+  for (guint i = 0; i < 8 * 4; i++)
+    rgb[3 * i + (i % 8 < 4 ? 0 : 2)] = 255; /* the left half is red, the right one blue */
+  g_autoptr (GByteArray) file = test_png (rgb, 8, 4, 3);
+  g_byte_array_append (turned, file->data, 33);
+  g_byte_array_append (turned, chunk, sizeof chunk);
+  g_byte_array_append (turned, file->data + 33, file->len - 33);
+  test_signature_masks (&signature);
+  g_autoptr (DynoInferRequest) request = dyno_infer_request_new (
+      &signature, "image/png", -1, turned->data, turned->len, 4096, scratch, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (request->picture_width, ==, 4);
+  g_assert_cmpuint (request->picture_height, ==, 8);
+  for (guint i = 0; i < 2 * 3; i++)
+    {
+      g_assert_cmpuint (request->samples[3 * i + (i < 3 ? 0 : 2)], >, 200);
+      g_assert_cmpuint (request->samples[3 * i + (i < 3 ? 2 : 0)], <, 55);
+    }
+  g_autoptr (GBytes) png = dyno_infer_response_new_png (&signature, request, ids, &error);
+  g_assert_no_error (error);
+  g_byte_array_set_size (scratch, 0);
+  g_byte_array_append (scratch, g_bytes_get_data (png, NULL), (guint) g_bytes_get_size (png));
+  g_assert_true (dyno_mask_decode (scratch, 0, scratch->len, &facts, &at, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (facts.width, ==, 4);
+  g_assert_cmpmem (scratch->data + at, sizeof expected, expected, sizeof expected);
+}
+
 static void
 test_mask_refusals (void)
 {
@@ -124,6 +171,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/serve/masks/as-tensors", test_mask_answers);
   g_test_add_func ("/serve/masks/of-an-image-file", test_mask_of_a_file);
+  g_test_add_func ("/serve/masks/of-a-turned-image-file", test_mask_of_a_turned_file);
   g_test_add_func ("/serve/masks/refusals", test_mask_refusals);
   return g_test_run ();
 }
