@@ -55,6 +55,18 @@ guess_labels (DynoDataset *dataset, const GArray *train)
   return entropy / n / train->len;
 }
 
+/* TRUE: a value is the same in all samples. */
+static gboolean
+is_constant (DynoDataset *dataset, const GArray *train, guint32 value)
+{
+  float first = dyno_dataset_get_values (dataset, g_array_index (train, guint32, 0))[value];
+
+  for (guint i = 1; i < train->len; i++)
+    if (dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[value] != first)
+      return FALSE;
+  return TRUE;
+}
+
 static double
 guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
 {
@@ -65,6 +77,10 @@ guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
   for (guint32 t = 0; scale && t < n; t++)
     {
       double mean = centred ? 0 : (double) scale[t], deviation = (double) scale[n + t];
+
+      /* The scale of a constant value is 1. */
+      if (is_constant (dataset, train, t))
+        deviation = 0;
       guess += (mean * mean + deviation * deviation) / n;
     }
   return guess;

@@ -187,6 +187,16 @@ test_guess_of_values (void)
                                   1e-6);
   g_assert_cmpfloat_with_epsilon (dyno_health_guess (dataset, train, FALSE, FALSE),
                                   (1 + 9 + 25 + 81) / 4.0, 1e-5);
+  /* A constant value is guessed exactly, also where it is one of several. */
+  {
+    static const float constant[8] = { 3, 1, 3, 5, 3, 5, 3, 1 };
+    g_autoptr (DynoDataset) other =
+        open_targets (DYNO_TASK_AUTO, "f4", 2, (guint64[]){ 4, 2 }, constant);
+
+    g_assert_cmpfloat_with_epsilon (dyno_health_guess (other, train, TRUE, FALSE), 0, 1e-6);
+    g_array_append_vals (train, (guint32[]){ 0, 3 }, 2);
+    g_assert_cmpfloat_with_epsilon (dyno_health_guess (other, train, TRUE, FALSE), 4 / 2.0, 1e-6);
+  }
 }
 
 /* The mean over samples and labels of the entropy: one label is known of two samples of three, one
