@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The best of a search, as tune --json prints it. */
+/* The best of a search, as tune --json prints it; the cost of int8 weights, as save --json does. */
 #include "tune-json.h"
 #include "output.h"
+#include "savecost.h"
 #include <math.h>
 #include <string.h>
 
@@ -118,11 +119,118 @@ test_unknown_is_null (void)
        "\"current\": 0.5}, *");
 }
 
+/* --- the cost of int8 weights ------------------------------------------------------------------ */
+
+static void
+check_cost (const DynoSaveCost *cost, const char *members, gboolean marked)
+{
+  g_autofree char *text = NULL, *end = g_strdup_printf ("%s, \"more_than_a_point\": %s}}", members,
+                                                        marked ? "true" : "false");
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_save_cost_print_json (cost, &json);
+  dyno_json_end_object (&json);
+  text = dyno_json_steal (&json);
+  dyno_json_clear (&json);
+  g_test_message ("%s", text);
+  g_assert_true (g_str_has_suffix (text, end));
+}
+
+/* Any value whose error grows by more than a hundredth marks the cost, not only the last; an error
+ * that was 0 counts by itself. */
+static void
+test_cost_of_values (void)
+{
+  static const struct {
+    double own[2], rounded[2];
+    const char *members;
+    gboolean marked;
+  } rows[] = {
+    { { 4, 4 }, { 8, 4 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [1, 0]", TRUE },
+    { { 4, 4 }, { 4, 8 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [0, 1]", TRUE },
+    { { 400, 4 }, { 402, 4 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [0.5, 0]", FALSE },
+    { { 0, 4 }, { 2, 4 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [0.5, 0]", TRUE },
+    { { 4, 4 }, { 2, 3 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [-0.5, -0.25]", FALSE },
+  };
+  static char *names[] = { (char *) "yaw", (char *) "pitch", NULL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      double own[2] = { rows[i].own[0], rows[i].own[1] },
+             rounded[2] = { rows[i].rounded[0], rows[i].rounded[1] };
+      DynoScores fp32 = {
+        .n_samples = 4, .is_values = TRUE, .loss_sum = 4, .values.absolute = own
+      };
+      DynoScores int8 = {
+        .n_samples = 4, .is_values = TRUE, .loss_sum = 6, .values.absolute = rounded
+      };
+      const DynoSaveCost cost = { .fp32 = &fp32, .int8 = &int8, .names = names };
+
+      check_cost (&cost, rows[i].members, rows[i].marked);
+    }
+}
+
+/* A point of accuracy is more than one sample in a hundred. */
+static void
+test_cost_of_classes (void)
+{
+  DynoScores fp32 = { .n_samples = 128, .n_correct = 100, .loss_sum = 128 }, int8 = fp32;
+  const DynoSaveCost cost = { .fp32 = &fp32, .int8 = &int8 };
+
+  int8.n_correct = 99;
+  check_cost (&cost, "{\"loss\": 0, \"accuracy\": 0.0078125", FALSE);
+  int8.n_correct = 98;
+  check_cost (&cost, "{\"loss\": 0, \"accuracy\": 0.015625", TRUE);
+  fp32.is_labels = int8.is_labels = TRUE;
+  fp32.labels.n_samples = int8.labels.n_samples = 64;
+  fp32.labels.shares = 33;
+  int8.labels.shares = 32;
+  check_cost (&cost, "{\"loss\": 0, \"label_accuracy\": 0.015625", TRUE);
+}
+
+/* Masks are marked by their IoU, where a rare class loses pixels, and by their pixels, where a
+ * frequent one of many loses them. */
+static void
+test_cost_of_masks (void)
+{
+  enum { N = 10 };
+  static const struct {
+    guint32 from, to;
+    guint64 lost;
+    gboolean marked;
+  } rows[] = { { 0, 1, 0, FALSE }, { 0, 1, 50, FALSE }, { 0, 1, 200, TRUE }, { 9, 0, 20, TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      guint64 there[N] = { 5000, 5000, 100, 100, 100, 100, 100, 100, 100, 100 }, predicted[N],
+              right[N];
+      DynoMaskScores fp32 = { .n_outputs = N,
+                              .n_samples = 1,
+                              .counts = { N, there, there, there } };
+      DynoMaskScores int8 = { .n_outputs = N,
+                              .n_samples = 1,
+                              .counts = { N, there, predicted, right } };
+      const DynoSaveCost cost = { .fp32_masks = &fp32, .int8_masks = &int8 };
+
+      memcpy (predicted, there, sizeof there);
+      memcpy (right, there, sizeof there);
+      right[rows[i].from] -= rows[i].lost;
+      predicted[rows[i].from] -= rows[i].lost;
+      predicted[rows[i].to] += rows[i].lost;
+      check_cost (&cost, "", rows[i].marked);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/cli/tune-json/goal", test_goal);
   g_test_add_func ("/cli/tune-json/unknown-is-null", test_unknown_is_null);
+  g_test_add_func ("/cli/save-cost/values", test_cost_of_values);
+  g_test_add_func ("/cli/save-cost/classes", test_cost_of_classes);
+  g_test_add_func ("/cli/save-cost/masks", test_cost_of_masks);
   return g_test_run ();
 }

@@ -189,15 +189,15 @@ dyno_save_cost_print_json (const DynoSaveCost *cost, DynoJson *json)
   if (cost->fp32_masks)
     {
       double lost = get_iou (cost->fp32_masks) - get_iou (cost->int8_masks);
+      double lost_pixels = dyno_mask_scores_get_accuracy (cost->fp32_masks)
+                           - dyno_mask_scores_get_accuracy (cost->int8_masks);
 
       print_masks_json (cost->fp32_masks, json, "fp32");
       print_masks_json (cost->int8_masks, json, "int8");
       dyno_json_begin_object (json, "cost");
       dyno_json_double (json, "mean_iou", lost);
-      dyno_json_double (json, "pixel_accuracy",
-                        dyno_mask_scores_get_accuracy (cost->fp32_masks)
-                            - dyno_mask_scores_get_accuracy (cost->int8_masks));
-      dyno_json_bool (json, "more_than_a_point", lost > MOST);
+      dyno_json_double (json, "pixel_accuracy", lost_pixels);
+      dyno_json_bool (json, "more_than_a_point", lost > MOST || lost_pixels > MOST);
       dyno_json_end_object (json);
       return;
     }
