@@ -88,8 +88,8 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Learning rate"),
     .help = N_ ("Size of the update at the peak of the schedule; usual values are 0.05 for SGD and "
                 "0.001 for AdamW.") },
-  { NUMBER (DOUBLE, head_lr_factor, "head_lr_factor", "1", 0, 1000), GROUP (ADVANCED), RATE (NONE),
-    .title = N_ ("Head learning rate"),
+  { NUMBER (DOUBLE, head_lr_factor, "head_lr_factor", "1", 0.001, 1000), GROUP (ADVANCED),
+    RATE (NONE), .title = N_ ("Head learning rate"),
     .help = N_ ("Factor of the last layer's learning rate over that of the others: 10 is usual "
                 "where the others start from pretrained weights.") },
   { NUMBER (DOUBLE, layer_decay, "layer_decay", "1", 0.01, 1), GROUP (ADVANCED), RATE (NONE),

@@ -351,6 +351,14 @@ test_refusals (void)
         g_assert_false (
             dyno_settings_set_number (&settings, table[i].key, table[i].maximum + 1, NULL));
       }
+  /* A factor of 0 has no meaning of its own: networks read it as 1. */
+  {
+    DynoSettings settings;
+
+    dyno_settings_init (&settings);
+    g_assert_false (dyno_settings_set (&settings, "head_lr_factor", "0", NULL));
+    g_assert_true (dyno_settings_set (&settings, "head_lr_factor", "0.001", NULL));
+  }
 }
 
 /* A text has one line, and is the same by number and by text. */
