@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain progress lines of a run, as they are printed without a terminal, and its end. */
+/* The plain progress lines of a run, as they are printed without a terminal, and its end; the frames
+ * of dynoctl watch. */
 #include "progress.h"
+#include "watchframe.h"
 #include <math.h>
+#include <string.h>
 
 /* Makes the next line due, whatever time it is. */
 static void
@@ -128,6 +131,251 @@ test_the_end_of_a_run_in_words (void)
     }
 }
 
+/* --- dynoctl watch ----------------------------------------------------------------------------- */
+
+/* A run and a machine whose values all differ. */
+typedef struct {
+  DynoWatchStatus run;
+  DynoSensorReading machine;
+  DynoWatchView view;
+} Watched;
+
+static void
+watched_init (Watched *w)
+{
+  static const double values[DYNO_N_SENSORS] = {
+    [DYNO_SENSOR_GPU_BUSY] = 92,
+    [DYNO_SENSOR_GPU_TEMPERATURE] = 61,
+    [DYNO_SENSOR_GPU_POWER] = 350,
+    [DYNO_SENSOR_GPU_POWER_LIMIT] = 700,
+    [DYNO_SENSOR_GPU_CLOCK] = 1800,
+    [DYNO_SENSOR_VRAM_OWN] = 3221225472,
+    [DYNO_SENSOR_VRAM_ALL] = 5368709120,
+    [DYNO_SENSOR_VRAM_TOTAL] = 10737418240,
+    [DYNO_SENSOR_GPU_OTHERS] = 2,
+    [DYNO_SENSOR_CPU_BUSY] = 40,
+    [DYNO_SENSOR_CPU_OWN] = 30,
+    [DYNO_SENSOR_RAM_USED] = 2147483648,
+    [DYNO_SENSOR_RAM_TOTAL] = 8589934592,
+    [DYNO_SENSOR_SWAP_IN_PER_S] = 1048576,
+    [DYNO_SENSOR_DISK_READ_PER_S] = 2097152,
+    [DYNO_SENSOR_PRESSURE_CPU] = 1,
+    [DYNO_SENSOR_PRESSURE_IO] = 2,
+    [DYNO_SENSOR_PRESSURE_MEMORY] = 3,
+  };
+
+  memset (w, 0, sizeof *w);
+  w->run = (DynoWatchStatus){ .folder = "runs/one",
+                              .state = DYNO_WATCH_RUNNING,
+                              .silent_s = 75,
+                              .what = (char *) "resnet18 on shapes",
+                              .device = (char *) "Card of the run",
+                              .epochs = 4,
+                              .epoch = 2,
+                              .steps = 40,
+                              .step = 10,
+                              .loss = 0.5,
+                              .val_loss = 0.75,
+                              .samples_per_s = 150,
+                              .step_ms = 10,
+                              .wait_data_ms = 4,
+                              .metric = (char *) "accuracy",
+                              .val_metric = 0.625,
+                              .eta_s = 90,
+                              .has_sensors = TRUE };
+  memcpy (w->run.sensors.values, values, sizeof values);
+  w->run.sensors.throttle_reasons = DYNO_THROTTLE_POWER;
+  dyno_sensor_reading_init (&w->machine);
+  w->machine.values[DYNO_SENSOR_GPU_BUSY] = 7;
+  w->machine.values[DYNO_SENSOR_VRAM_OWN] = 1048576;
+  w->machine.values[DYNO_SENSOR_VRAM_TOTAL] = 1073741824;
+  w->machine.values[DYNO_SENSOR_GPU_OTHERS] = 1;
+  w->machine.values[DYNO_SENSOR_CPU_OWN] = 5;
+  w->machine.n_cores = 5;
+  memcpy (w->machine.core_busy, (float[]){ 100, 0, 50, (float) NAN, 25 }, 5 * sizeof (float));
+  w->view = (DynoWatchView){
+    .run = &w->run, .machine = &w->machine, .device = "Card", .width = 100, .height = 11
+  };
+}
+
+static void
+check_lines (GPtrArray *lines, const char *expected)
+{
+  g_autofree char *text = NULL;
+
+  g_ptr_array_add (lines, NULL);
+  text = g_strjoinv ("\n", (char **) lines->pdata);
+  g_test_message ("%s", text);
+  g_assert_cmpstr (text, ==, expected);
+  g_ptr_array_unref (lines);
+}
+
+/* Every block of a frame and every part of a line, of a run and of the machine; screens of each
+ * height show what matters most. */
+static void
+test_frames (void)
+{
+  Watched w;
+
+  watched_init (&w);
+  check_lines (
+      dyno_watch_frame (&w.view),
+      " dynoctl watch  runs/one                                                                    "
+      "running \n"
+      "Card of the run  resnet18 on shapes\n"
+      "epoch  ████████▎························  25 %  2 of 4  step 10  ETA 1:30\n"
+      "150 samples/s  loss 0.5000  validation 0.7500  accuracy 0.625  waits for data 40 %\n"
+      "GPU    ███████████████████████··  92 %  61 °C  350 of 700 W  1800 MHz  held back: power\n"
+      "VRAM   ████████████▌············ 5.00 GiB of 10.0 GiB  run 3.00 GiB  2 other programs\n"
+      "CPU    ██████████···············  40 %  run 30 %  waits 1 %\n"
+      "Cores  █▁▅▁▃\n"
+      "RAM    ██████▎·················· 2.00 GiB of 8.00 GiB  swap in 1.00 MiB/s  waits 3 %\n"
+      "Disk   run reads 2.00 MiB/s  waits 2 %\n"
+      "q: quit");
+  check_lines (dyno_watch_lines (&w.view),
+               "runs/one: running, epoch 2 of 4, step 10 of 40, 150 samples/s  loss 0.5000  "
+               "validation 0.7500  accuracy 0.625  waits for data 40 %  ETA 1:30\n"
+               "GPU 92 %, 61 °C, 350 W, 1800 MHz; VRAM 5.00 GiB of 10.0 GiB; CPU 40 %; RAM 2.00 "
+               "GiB of 8.00 GiB; disks waited for 2 %; held back: power");
+  /* Old values of the run are replaced by those of the machine, which are no run's. */
+  w.run.has_sensors = FALSE;
+  w.view.width = 50;
+  w.run.state = DYNO_WATCH_SILENT;
+  w.run.wait_data_ms = 14;
+  w.run.device = NULL;
+  check_lines (dyno_watch_frame (&w.view), " dynoctl watch  runs/one         no news for 1:15 \n"
+                                           "Card  resnet18 on shapes\n"
+                                           "epoch   25 %  2 of 4  step 10\n"
+                                           "150 samples/s  loss 0.5000  validation 0.7500  acc\n"
+                                           "GPU    ▊·········   7 %\n"
+                                           "VRAM   ·········· not available of 1.00 GiB  1 oth\n"
+                                           "CPU    ·········· not available\n"
+                                           "Cores  █▁▅▁▃\n"
+                                           "RAM    ·········· not available\n"
+                                           "Disk   waits not available\n"
+                                           "q: quit");
+  check_lines (dyno_watch_lines (&w.view),
+               "runs/one: no news for 1:15, epoch 2 of 4, step 10 of 40, 150 samples/s  loss "
+               "0.5000  validation 0.7500  accuracy 0.625  waits for data 100 %\n"
+               "GPU 7 %; VRAM not available of 1.00 GiB; CPU not available; RAM not available; "
+               "disks waited for not available");
+  w.view.width = 10;
+  w.view.height = 4;
+  w.view.run = NULL;
+  check_lines (dyno_watch_frame (&w.view), " dynoctl  \n"
+                                           "GPU    ▏· \n"
+                                           "VRAM   ·· \n"
+                                           "q: quit");
+  w.view.height = 7;
+  check_lines (dyno_watch_frame (&w.view), " dynoctl  \n"
+                                           "Card\n"
+                                           "GPU    ▏· \n"
+                                           "VRAM   ·· \n"
+                                           "CPU    ·· \n"
+                                           "RAM    ·· \n"
+                                           "q: quit");
+  w.view.height = 11;
+  w.view.device = NULL;
+  check_lines (dyno_watch_frame (&w.view), " dynoctl  \n"
+                                           "no GPU\n"
+                                           "GPU    ▏· \n"
+                                           "VRAM   ·· \n"
+                                           "CPU    ·· \n"
+                                           "Cores  █▅▃\n"
+                                           "RAM    ·· \n"
+                                           "Disk   wai\n"
+                                           "\n"
+                                           "\n"
+                                           "q: quit");
+  /* The lowest screens have no line for keys. */
+  w.view.run = &w.run;
+  w.view.width = 40;
+  w.view.height = 3;
+  w.run.step_ms = 0;
+  w.run.steps = 0;
+  w.run.epochs = 0;
+  w.run.val_metric = (double) NAN;
+  w.run.samples_per_s = (double) NAN;
+  w.run.silent_s = (double) NAN;
+  check_lines (dyno_watch_frame (&w.view), " dynoctl watch  run nothing written yet \n"
+                                           "epoch  2  step 10\n"
+                                           "- samples/s  loss 0.5000  validation 0.7");
+  check_lines (dyno_watch_lines (&w.view),
+               "runs/one: nothing written yet, epoch 2, step 10, - samples/s  loss 0.5000  "
+               "validation 0.7500\n"
+               "GPU 7 %; VRAM not available of 1.00 GiB; CPU not available; RAM not available; "
+               "disks waited for not available");
+  /* Plots use the rows that are left: side by side on a wide screen. */
+  watched_init (&w);
+  w.run.rate = dyno_series_new ("samples/s", "");
+  w.run.loss_series = dyno_series_new ("loss", "");
+  w.run.gpu = dyno_series_new ("GPU", "%");
+  w.view.cpu = dyno_series_new ("CPU", "%");
+  for (guint i = 1; i <= 4; i++)
+    {
+      dyno_series_append (w.run.rate, i, 100 * i);
+      dyno_series_append (w.run.loss_series, i, 5 - i);
+      dyno_series_append (w.run.gpu, i == 1 ? 0 : 100 * i, 25 * i);
+      dyno_series_append (w.view.cpu, i, 10);
+    }
+  w.view.width = 90;
+  w.view.height = 20;
+  check_lines (
+      dyno_watch_frame (&w.view),
+      " dynoctl watch  runs/one                                                          running \n"
+      "Card of the run  resnet18 on shapes\n"
+      "epoch  ███████▌······················  25 %  2 of 4  step 10  ETA 1:30\n"
+      "150 samples/s  loss 0.5000  validation 0.7500  accuracy 0.625  waits for data 40 %\n"
+      "GPU    ████████████████████▎·  92 %  61 °C  350 of 700 W  1800 MHz  held back: power\n"
+      "VRAM   ███████████··········· 5.00 GiB of 10.0 GiB  run 3.00 GiB  2 other programs\n"
+      "CPU    ████████▊·············  40 %  run 30 %  waits 1 %\n"
+      "Cores  █▁▅▁▃\n"
+      "RAM    █████▌················ 2.00 GiB of 8.00 GiB  swap in 1.00 MiB/s  waits 3 %\n"
+      "Disk   run reads 2.00 MiB/s  waits 2 %\n"
+      "samples/s  400                               loss  1.0000\n"
+      "     400                        ▂▂▂▂▂▂▂▂▂▂▂█        4 ███████████                        \n"
+      "                    ▅▅▅▅▅▅▅▅▅▅▅▅████████████          ███████████████████████▁▁▁▁▁▁▁▁▁▁▁ \n"
+      "       0 ▇▇▇▇▇▇▇▇▇▇▇████████████████████████        1 ██████████████████████████████████▁\n"
+      "GPU busy, last 5 minutes  100 %\n"
+      "     100                        ▂▂▂▂▂▂▂▂▂▂▂█\n"
+      "                    ▅▅▅▅▅▅▅▅▅▅▅▅████████████\n"
+      "       0 ▇▇▇▇▇▇▇▇▇▇▇████████████████████████\n"
+      "\n"
+      "q: quit");
+  w.view.width = 30;
+  w.run.has_sensors = FALSE; /* the machine has only a plot of the CPU */
+  w.view.height = 25;
+  check_lines (dyno_watch_frame (&w.view), " dynoctl watch  runs/ running \n"
+                                           "Card of the run  resnet18 on s\n"
+                                           "epoch   25 %  2 of 4  step 10 \n"
+                                           "150 samples/s  loss 0.5000  va\n"
+                                           "GPU    ▍·····   7 %\n"
+                                           "VRAM   ······ not available of\n"
+                                           "CPU    ······ not available\n"
+                                           "Cores  █▁▅▁▃\n"
+                                           "RAM    ······ not available\n"
+                                           "Disk   waits not available\n"
+                                           "samples/s  400\n"
+                                           "     400              ▂▂▂▂▂▂█\n"
+                                           "               ▅▅▅▅▅▅▅███████\n"
+                                           "       0 ▇▇▇▇▇▇██████████████\n"
+                                           "loss  1.0000\n"
+                                           "       4 ██████              \n"
+                                           "         █████████████▁▁▁▁▁▁ \n"
+                                           "       1 ███████████████████▁\n"
+                                           "CPU busy, last 5 minutes  10 %\n"
+                                           "     100                     \n"
+                                           "                             \n"
+                                           "       0 ▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃\n"
+                                           "\n"
+                                           "\n"
+                                           "q: quit");
+  dyno_series_free (w.run.rate);
+  dyno_series_free (w.run.loss_series);
+  dyno_series_free (w.run.gpu);
+  dyno_series_free (w.view.cpu);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -137,5 +385,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/progress/parts-of-a-metric-are-in-one-bracket",
                    test_parts_of_a_metric_are_in_one_bracket);
   g_test_add_func ("/cli/progress/the-end-of-a-run-in-words", test_the_end_of_a_run_in_words);
+  g_test_add_func ("/cli/watch/frames", test_frames);
   return g_test_run ();
 }
