@@ -3,6 +3,7 @@
  * reported. */
 #include "archive-test.h"
 #include "datafile.h"
+#include "members.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -466,6 +467,93 @@ test_images_and_masks (void)
   test_folder_remove (folder);
 }
 
+/* --- the directory of a zip -------------------------------------------------------------------- */
+
+typedef struct {
+  const guint8 *bytes;
+  guint n;
+} Walked;
+
+static gboolean
+take_member (const DynoMember *member, gpointer data, GError **error)
+{
+  Walked *walked = data;
+
+  g_assert_null (member->refused);
+  g_assert_cmpmem (walked->bytes + member->at, member->size, "content", 7);
+  walked->n++;
+  return TRUE;
+}
+
+/* Two members; before and after are bytes before the archive and after its directory, and the
+ * comment of the archive ends it. */
+static GByteArray *
+make_zip (guint before, const char *after, guint n_after, const char *comment, guint n_comment)
+{
+  GByteArray *file = g_byte_array_new ();
+  guint8 length[2] = { (guint8) n_comment, (guint8) (n_comment >> 8) };
+  TestZip zip;
+
+  test_zip_init (&zip);
+  test_zip_add (&zip, "a.txt", FALSE, FALSE, "content", 7);
+  test_zip_add (&zip, "b/c.txt", FALSE, FALSE, "content", 7);
+  g_byte_array_append (zip.directory, (const guint8 *) after, n_after);
+  test_zip_end (&zip, FALSE);
+  for (guint i = 0; i < before; i++)
+    g_byte_array_append (file, (const guint8 *) "P", 1);
+  g_byte_array_append (file, zip.bytes->data, zip.bytes->len - 7); /* without its comment */
+  g_byte_array_append (file, length, 2);
+  for (guint i = 0; i < n_comment; i++)
+    g_byte_array_append (file, (const guint8 *) comment + i % strlen (comment), 1);
+  test_zip_clear (&zip);
+  return file;
+}
+
+/* The end record is found without a comment, before the longest one, and before one that holds its
+ * signature; other bytes may precede the archive, and only a signature may follow its directory. */
+static void
+test_ends_of_zip (void)
+{
+  static const struct {
+    guint before;
+    const char *after;
+    guint n_after;
+    const char *comment;
+    guint n_comment;
+    gboolean good;
+  } cases[] = {
+    { 0, "", 0, "", 0, TRUE },
+    { 0, "", 0, "c", 1, TRUE },
+    { 0, "", 0, "c", 65535, TRUE },
+    { 0, "", 0, "PK\5\6 is no second end record of the archive", 45, TRUE },
+    { 1, "", 0, "", 0, TRUE },
+    { 70000, "", 0, "c", 65535, TRUE },
+    { 3, "PK\5\5xx", 6, "", 0, TRUE },
+    { 0, "PK\5\5", 4, "", 0, TRUE },
+    { 0, "PK\5", 3, "", 0, FALSE },
+    { 0, "PK\5\6xx", 6, "", 0, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GByteArray) file = make_zip (cases[i].before, cases[i].after, cases[i].n_after,
+                                              cases[i].comment, cases[i].n_comment);
+      g_autoptr (GError) error = NULL;
+      Walked walked = { file->data, 0 };
+
+      g_assert_cmpint (dyno_zip_walk_memory (file->data, file->len, take_member, &walked, &error),
+                       ==, cases[i].good);
+      g_assert_cmpuint (walked.n, ==, 2);
+      if (!cases[i].good)
+        test_has_words (error, "its directory ends early");
+      /* Cut off by a byte, the archive has no end. */
+      g_clear_error (&error);
+      g_assert_false (
+          dyno_zip_walk_memory (file->data, file->len - 1, take_member, &walked, &error));
+      test_has_words (error, "is missing");
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -480,6 +568,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/archive/scratch-for-nothing-has-an-address",
                    test_scratch_for_nothing_has_an_address);
   g_test_add_func ("/data/archive/damaged-directory-of-zip", test_damaged_directory_of_zip);
+  g_test_add_func ("/data/archive/ends-of-zip", test_ends_of_zip);
   g_test_add_func ("/data/archive/what-cannot-be-read-in-any-order-says-so",
                    test_what_cannot_be_read_in_any_order_says_so);
   g_test_add_func ("/data/archive/without-folders-is-said", test_archive_without_folders);

@@ -76,6 +76,8 @@ test_cifar10_folder (void)
   g_assert_cmpstr (info->class_names[1], ==, "auto");
   g_assert_cmpstr (info->class_names[9], ==, "tr");
   g_assert_cmpuint (info->size_bytes, ==, 340 * 3073);
+  for (guint i = 0; i < 10; i++)
+    g_assert_cmpuint (info->class_counts[i], ==, 34);
   g_assert_true (info->has_split);
   dyno_dataset_split (dataset, 0.5, 1, &train, &validation);
   g_assert_cmpuint (train->len, ==, 40);
@@ -145,6 +147,20 @@ test_resizes (void)
       dyno_dataset_decode (dataset, 7, 8, 8, (gpointer[]){ pixels, &label }, scratch, NULL));
   for (guint c = 0; c < 3; c++)
     g_assert_cmpuint (pixels[60 * 3 + c], ==, 7 + c);
+  /* with one side of the stored size: only its own bytes are written */
+  {
+    guint8 wide[32 * 8 * 3 + 1], tall[8 * 32 * 3 + 1];
+
+    wide[32 * 8 * 3] = tall[8 * 32 * 3] = 123;
+    g_assert_true (
+        dyno_dataset_decode (dataset, 7, 32, 8, (gpointer[]){ wide, &label }, scratch, NULL));
+    g_assert_true (
+        dyno_dataset_decode (dataset, 7, 8, 32, (gpointer[]){ tall, &label }, scratch, NULL));
+    g_assert_cmpuint (wide[32 * 8 * 3], ==, 123);
+    g_assert_cmpuint (tall[8 * 32 * 3], ==, 123);
+    for (guint c = 0; c < 3; c++)
+      g_assert_cmpuint (wide[250 * 3 + c], ==, 7 + c);
+  }
   test_folder_remove (folder);
 }
 
@@ -181,6 +197,24 @@ test_of_one_fine_label_out_of_range (void)
   file->data[79 * 3074 + 1] = 100;
   put (folder, "train.bin", file);
   test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "record 79|label 100|CIFAR-100|0 to 99");
+  /* the coarse label, too */
+  file = make_file (2, 80, 0);
+  file->data[78 * 3074] = 20;
+  put (folder, "train.bin", file);
+  test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "record 78|label 20|CIFAR-100|0 to 19");
+  /* A damaged file has the kind of its name. */
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const names[] = { "train.bin", "test.bin", "test_batch.bin" };
+      g_autofree char *path = g_build_filename (folder, names[i], NULL);
+
+      file = make_file (2, 2, 0);
+      g_byte_array_set_size (file, file->len - 5);
+      put (folder, names[i], file);
+      test_open_fails (path, DYNO_DATA_ERROR_CORRUPT,
+                       i < 2 ? "record's 3074|record 1 has 3069"
+                             : "record's 3073|record 1 has 3070");
+    }
   test_folder_remove (folder);
 }
 

@@ -383,6 +383,67 @@ test_labelled_as_luma (void)
   test_folder_remove (folder);
 }
 
+/* Paths that do not exist are counted, and listed up to a limit; the first that exists decides on
+ * the kind, also where it is the last. */
+static void
+test_missing_paths (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = put (folder, "a.npy", 5, 3, (guint64[]){ 2, 2, 3 });
+  const char *paths[] = { "/missing/1.png", "/missing/2.png", "/missing/3.png", x, NULL };
+  DynoDatasetParams params = { 0 };
+
+  for (guint most = 1; most <= 4; most++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset = NULL;
+
+      params.max_listed = most;
+      dataset = dyno_dataset_open_unlabelled (paths, &image_3_2, &params, NULL, NULL, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 3);
+      g_assert_cmpuint (g_strv_length ((char **) dyno_dataset_get_unreadable (dataset)), ==,
+                        MIN (most, 3));
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+      check_sample (dataset, 1, 11, "");
+    }
+  paths[3] = NULL;
+  {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (
+        dyno_dataset_open_unlabelled (paths, &image_3_2, NULL, NULL, NULL, NULL, &error));
+    g_assert_nonnull (error);
+  }
+  test_folder_remove (folder);
+}
+
+/* Folders are searched to a depth of 64, the given one included. */
+static void
+test_deep_folders (void)
+{
+  g_autofree char *folder = test_folder_new (), *above = test_folder_new (),
+                  *first = put (above, "first.npy", 0, 3, (guint64[]){ 2, 3, 2 });
+  g_autoptr (GString) deep = g_string_new ("a.npy");
+
+  for (guint depth = 1; depth <= 65; depth++)
+    {
+      g_autofree char *x = NULL;
+      g_autoptr (DynoDataset) dataset = NULL;
+
+      if (depth >= 63)
+        {
+          x = put (folder, deep->str, (float) depth, 2, (guint64[]){ 3, 2 });
+          dataset = open_as (&image_3_2, (const char *[]){ first, folder, NULL });
+          g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, MIN (depth, 64) - 60);
+          g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, depth > 64);
+        }
+      g_string_prepend (deep, "d/");
+    }
+  test_folder_remove (folder);
+  test_folder_remove (above);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -395,5 +456,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/unlabelled/images-as-luma", test_images_as_luma);
   g_test_add_func ("/data/unlabelled/arrays-as-luma", test_arrays_as_luma);
   g_test_add_func ("/data/unlabelled/labelled-as-luma", test_labelled_as_luma);
+  g_test_add_func ("/data/unlabelled/missing-paths", test_missing_paths);
+  g_test_add_func ("/data/unlabelled/deep-folders", test_deep_folders);
   return g_test_run ();
 }
