@@ -113,6 +113,30 @@ test_ring_keeps_order_across_threads (void)
   g_thread_join (thread);
 }
 
+static gpointer
+put_one (gpointer data)
+{
+  g_assert_true (dyno_ring_push (data, (gpointer) "one"));
+  return NULL;
+}
+
+/* A wait of 0 ends at once, a long one with the next item. */
+static void
+test_ring_waits_for_an_item (void)
+{
+  g_autoptr (DynoRing) ring = dyno_ring_new (1, NULL);
+
+  g_assert_null (dyno_ring_pop (ring, 0));
+  for (guint i = 0; i < 20; i++)
+    {
+      GThread *thread = g_thread_new ("producer", put_one, ring);
+
+      g_assert_cmpstr (dyno_ring_pop (ring, 600 * G_USEC_PER_SEC), ==, "one");
+      g_thread_join (thread);
+    }
+  g_assert_null (dyno_ring_try_pop (ring));
+}
+
 static void
 test_ring_is_bounded_and_times_out (void)
 {
@@ -611,6 +635,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/rng/is-uniform-and-normal", test_rng_is_uniform_and_normal);
   g_test_add_func ("/base/rng/shuffle-is-a-permutation", test_shuffle_is_a_permutation);
   g_test_add_func ("/base/ring/keeps-order-across-threads", test_ring_keeps_order_across_threads);
+  g_test_add_func ("/base/ring/waits-for-an-item", test_ring_waits_for_an_item);
   g_test_add_func ("/base/ring/is-bounded-and-times-out", test_ring_is_bounded_and_times_out);
   g_test_add_func ("/base/hash/sees-every-byte", test_hash_sees_every_byte);
   g_test_add_func ("/base/file/atomic-write-replaces-whole", test_atomic_write_replaces_whole);

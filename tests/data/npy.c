@@ -614,6 +614,41 @@ test_task_is_guessed_and_can_be_set (void)
   test_folder_remove (folder);
 }
 
+/* The targets are those of the same name, then those whose name has y for X, then those of any
+ * array of the folder. */
+static void
+test_targets_by_their_names (void)
+{
+  static const struct {
+    const char *samples, *targets[4]; /* the first one is used */
+  } cases[] = {
+    { "Xtrain.npy", { "Xtrain_y.npy", "ytrain.npy", "y.npy", "labels.npy" } },
+    { "Xtrain.npy", { "ytrain.npy", "y.npy", "labels.npy", NULL } },
+    { "xtrain.npy", { "ytrain.npy", "labels.npy", NULL, NULL } },
+    { "X.npy", { "y.npy", "labels.npy", NULL, NULL } },
+    { "faces.npy", { "faces_y.npy", "y.npy", "labels.npy", NULL } },
+    { "faces.npy", { "labels.npy", "yaces.npy", NULL, NULL } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new (), *x = NULL;
+      g_autoptr (DynoDataset) dataset = NULL;
+      guint8 images[2 * 9] = { 0 };
+
+      x = put_array (folder, cases[i].samples, "u1", 3, (guint64[]){ 2, 3, 3 }, images);
+      for (guint k = 0; k < 4 && cases[i].targets[k]; k++)
+        {
+          double targets[4] = { k + 0.5, 1, 2, 3 };
+
+          g_free (put_array (folder, cases[i].targets[k], "f8", 2, (guint64[]){ 2, 2 }, targets));
+        }
+      dataset = test_open (x);
+      g_assert_cmpfloat (dyno_dataset_get_values (dataset, 0)[0], ==, 0.5f);
+      test_folder_remove (folder);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -634,5 +669,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npy/targets-that-do-not-fit", test_targets_that_do_not_fit);
   g_test_add_func ("/data/npy/names-and-units-of-values", test_names);
   g_test_add_func ("/data/npy/task-is-guessed-and-can-be-set", test_task_is_guessed_and_can_be_set);
+  g_test_add_func ("/data/npy/targets-by-their-names", test_targets_by_their_names);
   return g_test_run ();
 }

@@ -16,6 +16,12 @@ test_schema (void)
   DynoBatchLayout layout;
 
   dyno_dataset_get_schema (info, info->max_width, info->max_height, &schema);
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u half turns", i + 2);
+
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[i], ==, name);
+    }
   g_assert_cmpuint (schema.n_fields, ==, 4);
   g_assert_cmpint (dyno_schema_find_index (&schema, DYNO_FIELD_INPUT), ==, SEQUENCE);
   g_assert_cmpint (dyno_schema_find_index (&schema, DYNO_FIELD_TARGET), ==, CLASS);

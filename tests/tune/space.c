@@ -107,6 +107,28 @@ test_compare (void)
   g_assert_cmpint (dyno_space_compare (&a, &b), ==, 1);
 }
 
+/* Settings are the same where all searched ones are. */
+static void
+test_same (void)
+{
+  DynoSettings a, b;
+
+  dyno_settings_init (&a);
+  b = a;
+  b.lr = 9;
+  b.epochs = a.epochs + 1;
+  g_assert_true (dyno_space_same (&a, &b));
+  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
+    {
+      double value = dyno_settings_get_number (&a, row->key);
+
+      b = a;
+      g_assert_true (dyno_settings_set_number (
+          &b, row->key, value + 1 <= row->maximum ? value + 1 : value - 1, NULL));
+      g_assert_false (dyno_space_same (&a, &b));
+    }
+}
+
 /* --- the space of this machine ---------------------------------------------------------------- */
 
 static char *
@@ -180,6 +202,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/space/follows-the-table", test_follows_the_table);
   g_test_add_func ("/tune/space/baseline-is-a-first-script", test_baseline);
   g_test_add_func ("/tune/space/compares-by-batch-then-workers", test_compare);
+  g_test_add_func ("/tune/space/same-by-what-is-searched", test_same);
   g_test_add_func ("/tune/space/searches-what-the-machine-can-have", test_searched_values);
   g_test_add_func ("/tune/space/all-points-once", test_all_points);
   return g_test_run ();
