@@ -2,6 +2,7 @@
 /* Built-in data sets and the split into parts. */
 #include "data-test.h"
 #include "dataset-class.h"
+#include "datafile.h"
 #include "hash.h"
 #include <string.h>
 
@@ -534,6 +535,28 @@ test_notes_tell_what_may_be_a_mistake (void)
     }
 }
 
+/* A file may have as many bytes as the limit; one more is refused. */
+static void
+test_limit_of_a_file (void)
+{
+  g_autofree char *folder = test_folder_new (),
+                  *path = test_write (folder, "ten", "0123456789", 10);
+
+  for (guint limit = 9; limit <= 11; limit++)
+    {
+      g_autoptr (GByteArray) bytes = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+      gsize size = 0;
+
+      g_assert_cmpint (dyno_datafile_read (path, limit, bytes, &size, &error), ==, limit >= 10);
+      if (limit >= 10)
+        g_assert_cmpmem (bytes->data, size, "0123456789", 10);
+      else
+        test_has_words (error, "ten|10 bytes|limit of 9");
+    }
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -555,5 +578,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/split/of-single-samples-validates-one",
                    test_split_of_single_samples_validates_one);
   g_test_add_func ("/data/notes/tell-what-may-be-a-mistake", test_notes_tell_what_may_be_a_mistake);
+  g_test_add_func ("/data/datafile/limit", test_limit_of_a_file);
   return g_test_run ();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of the JSON writer is read by another parser. */
+/* The output of the JSON writer is read by another parser; a diagnosis as JSON. */
 #include "jsontext.h"
+#include "diagnosistext.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
@@ -103,6 +104,60 @@ test_strings (void)
       }
 }
 
+/* --- a diagnosis ------------------------------------------------------------------------------- */
+
+/* Each value has its own key; those of several ranks are there only with several. */
+static void
+test_diagnosis (void)
+{
+  DynoFinding findings[] = {
+    { .id = "one", .level = DYNO_FINDING_WARNING, .text = (char *) "It waits" },
+    { .id = "two", .level = DYNO_FINDING_WARNING, .text = (char *) "b", .action = (char *) "c" }
+  };
+  g_autoptr (GPtrArray) list = g_ptr_array_new ();
+  DynoDiagnosis d = { .verdict = (char *) "All is well",
+                      .knob = "workers",
+                      .expected_gain = 0.5,
+                      .rate = 100,
+                      .loader_ceiling = 200,
+                      .gpu_ceiling = 300,
+                      .exchange_ceiling = 400,
+                      .ranks = 1,
+                      .findings = list,
+                      .phases = { .wait_data_ms = 1,
+                                  .copy_ms = 2,
+                                  .forward_ms = 3,
+                                  .backward_ms = 4,
+                                  .optimizer_ms = 5,
+                                  .validation_ms = 6,
+                                  .saving_ms = 7,
+                                  .idle_ms = 8,
+                                  .step_ms = 9,
+                                  .exchange_ms = 10 } };
+
+  g_ptr_array_add (list, &findings[0]);
+  g_ptr_array_add (list, &findings[1]);
+  for (guint ranks = 1; ranks <= 2; ranks++)
+    {
+      g_autofree char *text = NULL, *expected = NULL;
+      const char *level = dyno_finding_level_name (DYNO_FINDING_WARNING);
+
+      d.ranks = ranks;
+      text = dyno_diagnosis_to_json (&d, 0, ranks == 1 ? NULL : "diagnosis");
+      expected = g_strdup_printf (
+          "{%s\"verdict\": \"All is well\", \"knob\": \"workers\", \"expected_gain\": 0.5, "
+          "\"samples_per_s\": 100, \"ceilings\": {\"loader\": 200, \"gpu\": 300%s}, "
+          "\"phases_ms\": {\"wait_data\": 1, \"copy\": 2, \"forward\": 3, \"backward\": 4, "
+          "\"optimizer\": 5, \"validation\": 6, \"saving\": 7, \"idle\": 8, \"step\": 9%s}, "
+          "\"findings\": [{\"id\": \"one\", \"level\": \"%s\", \"text\": \"It waits\", "
+          "\"action\": null}, {\"id\": \"two\", \"level\": \"%s\", \"text\": \"b\", \"action\": "
+          "\"c\"}]}",
+          ranks == 1 ? "" : "\"event\": \"diagnosis\", ", ranks == 1 ? "" : ", \"exchange\": 400",
+          ranks == 1 ? "" : ", \"exchange\": 10", level, level);
+      g_assert_cmpstr (text, ==, expected);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -110,5 +165,6 @@ main (int argc, char **argv)
   g_test_add_func ("/export/jsontext/doubles-read-back", test_doubles);
   g_test_add_func ("/export/jsontext/nesting", test_nesting);
   g_test_add_func ("/export/jsontext/strings-of-any-bytes", test_strings);
+  g_test_add_func ("/export/diagnosis/json", test_diagnosis);
   return g_test_run ();
 }

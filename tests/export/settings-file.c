@@ -258,6 +258,50 @@ test_bad_values_keep_defaults (Place *place, gconstpointer data)
   g_assert_cmpstr (content, ==, text);
 }
 
+/* JSON may nest to a depth of 8 and have any brackets in its strings; a file may have a mebibyte.
+ * Each unknown group is noted. */
+static void
+test_limits (Place *place, gconstpointer data)
+{
+  static const struct {
+    const char *text;
+    gboolean good;
+  } cases[] = {
+    { "{\"settings\": {\"seed\": 5}, \"x\": [[[[[[[1]]]]]]]}", TRUE },
+    { "{\"settings\": {\"seed\": 5}, \"x\": [[[[[[[[1]]]]]]]]}", FALSE },
+    { "{\"x\": [[1], [1], [1], {\"y\": 1}, [1], [1], [1], [1], [1]], \"settings\": {\"seed\": 5}}",
+      TRUE },
+    { "{\"settings\": {\"seed\": 5}, \"x\": \"[[[[\\\"[[[[[[[[\"}", TRUE },
+    { "{\"x\": \"\\\\\", \"settings\": {\"seed\": 5}, \"y\": [[[[[[[[1]]]]]]]]}", FALSE },
+    { "{\"settings\": {\"seed\": 5, \"lr\": null}, \"run\": 3}", TRUE },
+    { "[first]\n[run]\n[settings]\nseed=5\n[last]\n", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+
+      g_assert_true (g_file_set_contents (place->path, cases[i].text, -1, NULL));
+      g_assert_cmpint (dyno_settings_file_read (place->path, job, warnings, NULL), ==,
+                       cases[i].good);
+      g_assert_cmpint (job->settings.seed == 5, ==, cases[i].good);
+      g_assert_cmpuint (warnings->len, ==, cases[i].text[0] == '[' ? 2 : 0);
+    }
+  for (guint more = 0; more < 2; more++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      g_autofree char *text = g_malloc ((1 << 20) + more);
+      static const char end[] = "\n[settings]\nseed=5\n";
+      gsize size = (1 << 20) + more;
+
+      memset (text, '#', size);
+      memcpy (text + size - strlen (end), end, strlen (end));
+      g_assert_true (g_file_set_contents (place->path, text, (gssize) size, NULL));
+      g_assert_cmpint (dyno_settings_file_read (place->path, job, NULL, NULL), ==, more == 0);
+    }
+}
+
 static void
 test_refuses_no_key_file (Place *place, gconstpointer data)
 {
@@ -323,6 +367,7 @@ main (int argc, char **argv)
   ADD ("holds-every-key", test_holds_every_key);
   ADD ("keeps-what-exists", test_keeps_existing);
   ADD ("bad-values-keep-defaults", test_bad_values_keep_defaults);
+  ADD ("limits", test_limits);
   ADD ("refuses-what-is-no-key-file", test_refuses_no_key_file);
   ADD ("survives-random-bytes", test_random_bytes);
   g_test_add_func ("/export/settings-file/same-in-any-locale", test_any_locale);

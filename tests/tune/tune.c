@@ -103,6 +103,14 @@ test_events (void)
   g_assert_cmpuint (result->ceilings->len, ==, ceilings);
   g_assert_cmpuint (result->trials->len, ==, trials);
   g_assert_cmpfloat (best->trial.samples_per_s, ==, result->best.samples_per_s);
+  g_assert_cmpfloat (best->baseline.samples_per_s, ==, result->baseline.samples_per_s);
+  g_assert_cmpfloat (best->baseline.samples_per_s, <, best->trial.samples_per_s);
+  g_assert_cmpint (best->proven, ==, result->proven);
+  g_assert_cmpint (best->keep_today, ==, result->keep_today);
+  if (!isnan (best->speedup))
+    g_assert_cmpfloat (best->speedup, ==, result->speedup);
+  if (!isnan (best->gain))
+    g_assert_cmpfloat (best->gain, ==, result->gain);
   assert_factors (best, result);
   g_assert_true (g_str_has_prefix (best->text, result->reasons[0]));
 }
@@ -175,6 +183,28 @@ tell_much (DynoMeter *meter, const DynoSettings *settings, double seconds, gint6
   has_told = TRUE;
   g_cond_signal (&changed);
   g_mutex_unlock (&lock);
+  return quiet->trial (meter, settings, seconds, deadline_us, cancellable, m, error);
+}
+
+static DynoTune *asked;
+static guint n_asked, n_known;
+
+/* What is known during a measurement: the earlier search's trials, then those that have ended. */
+static gboolean
+ask_during (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+            GCancellable *cancellable, DynoMeasurement *m, GError **error)
+{
+  g_autoptr (DynoTuneResult) now = dyno_tune_get_result (asked);
+
+  g_assert_cmpuint (now->trials->len, >=, n_known);
+  if (n_asked++ == 0)
+    {
+      g_assert_cmpuint (now->trials->len, ==, 2);
+      g_assert_cmpuint (now->ceilings->len, ==, 0);
+    }
+  for (guint i = 0; i < now->trials->len; i++)
+    g_assert_cmpuint (((const DynoTrial *) now->trials->pdata[i])->number, ==, i + 1);
+  n_known = now->trials->len;
   return quiet->trial (meter, settings, seconds, deadline_us, cancellable, m, error);
 }
 
@@ -443,6 +473,31 @@ test_resumes (void)
   g_assert_cmpint (g_unlink (copied) | g_rmdir (other) | g_unlink (file), ==, 0);
 }
 
+/* A resumed search has the earlier trials from its first measurement on. */
+static void
+test_known_during_the_search (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoTrial one = make_trial (job, 1), two = make_trial (job, 2);
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "card", FALSE, NULL);
+  DynoSimulation *sim = dyno_simulation_new (&machine, 1);
+  DynoMeterClass asking = *sim->meter.class;
+  g_autoptr (DynoTune) tune = dyno_tune_new_with_meter (job, 1, &sim->meter);
+  g_autoptr (GPtrArray) events = events_new ();
+
+  g_assert_true (dyno_trials_file_add_trial (out, &one, NULL));
+  g_assert_true (dyno_trials_file_add_trial (out, &two, NULL));
+  dyno_trials_file_free (out);
+  g_assert_true (dyno_tune_resume (tune, folder, NULL));
+  quiet = sim->meter.class;
+  asking.trial = ask_during;
+  sim->meter.class = &asking;
+  asked = tune;
+  run (tune, events);
+  g_assert_cmpuint (n_known, >, 2);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
 /* The folder is missing: nothing is measured, since it would be lost. */
 static void
 test_records_that_cannot_be_written (void)
@@ -544,6 +599,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/tune/stopped-while-paused", test_snapshot_and_stop);
   g_test_add_func ("/tune/tune/nobody-takes-events", test_nobody_takes_events);
   g_test_add_func ("/tune/tune/resumes-in-the-same-or-another-folder", test_resumes);
+  g_test_add_func ("/tune/records/known-during-the-search", test_known_during_the_search);
   g_test_add_func ("/tune/tune/records-that-cannot-be-written",
                    test_records_that_cannot_be_written);
   g_test_add_func ("/tune/tune/records-that-need-not-be-written",
