@@ -5,6 +5,7 @@
 #include "server.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define N_CLIENTS 8
 #define N_EACH    40
@@ -72,6 +73,34 @@ typedef struct {
   guint index;
   guint n_right;
 } Client;
+
+static GMutex clock_mutex;
+static gboolean leaps;
+static gint64 ahead_us;
+
+/* Replaces GLib's for the server: while it leaps, each call is an hour after the one before. */
+gint64
+g_get_monotonic_time (void)
+{
+  struct timespec now;
+  gint64 us;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  g_mutex_lock (&clock_mutex);
+  if (leaps)
+    ahead_us += G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC;
+  us = (gint64) now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000 + ahead_us;
+  g_mutex_unlock (&clock_mutex);
+  return us;
+}
+
+static void
+set_leaps (gboolean on)
+{
+  g_mutex_lock (&clock_mutex);
+  leaps = on;
+  g_mutex_unlock (&clock_mutex);
+}
 
 static void
 fixture_init (Fixture *f, guint32 max_batch, gint64 max_delay_us)
@@ -306,6 +335,52 @@ test_stop_with_idle_connections (void)
   fixture_clear (&f);
 }
 
+static gpointer
+drive_slow (gpointer data)
+{
+  Fixture *f = data;
+  GSocketConnection *idle[6];
+  Client c;
+  GThread *thread;
+  char byte;
+
+  for (guint i = 0; i < G_N_ELEMENTS (idle); i++)
+    idle[i] = connect_client (f);
+  run_clients (f, &c, &thread, 1);
+  g_mutex_lock (&f->engine.mutex);
+  while (f->engine.n_submitted < 1)
+    g_cond_wait (&f->engine.cond, &f->engine.mutex);
+  g_mutex_unlock (&f->engine.mutex);
+  set_leaps (TRUE);
+  for (guint i = 0; i < G_N_ELEMENTS (idle); i++)
+    {
+      g_assert_cmpint (g_input_stream_read (g_io_stream_get_input_stream (G_IO_STREAM (idle[i])),
+                                            &byte, 1, NULL, NULL),
+                       ==, 0);
+      g_object_unref (idle[i]);
+    }
+  set_leaps (FALSE);
+  g_mutex_lock (&f->engine.mutex);
+  f->engine.open = TRUE;
+  g_cond_broadcast (&f->engine.cond);
+  g_mutex_unlock (&f->engine.mutex);
+  check_clients (&c, &thread, 1);
+  g_cancellable_cancel (f->stop);
+  return NULL;
+}
+
+/* The time of a request does not run while the engine has it: connections that are idle for as long
+ * are closed, on each thread, and the request is answered. */
+static void
+test_slow_predictions_are_answered (void)
+{
+  Fixture f = { .n_each = 1 };
+
+  fixture_init (&f, 4, 0);
+  run_with (&f, drive_slow);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -314,5 +389,7 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/server/stop-answers-what-was-accepted",
                    test_stop_answers_what_was_accepted);
   g_test_add_func ("/serve/server/stop-with-idle-connections", test_stop_with_idle_connections);
+  g_test_add_func ("/serve/server/slow-predictions-are-answered",
+                   test_slow_predictions_are_answered);
   return g_test_run ();
 }
