@@ -3,6 +3,7 @@
  * functions of data sets with masks. */
 #include "dataset-class.h"
 #include "masks-test.h"
+#include "maskpairs.h"
 #include "survey.h"
 #include <png.h>
 #include <string.h>
@@ -563,6 +564,97 @@ test_cancelled (void)
   test_folder_remove (folder);
 }
 
+/* --- names of folders --------------------------------------------------------------------------- */
+
+static guint
+count_folders (const char *root)
+{
+  g_autoptr (GArray) folders = dyno_mask_folders_new ();
+
+  return dyno_mask_folders_find (root, folders) ? folders->len : 0;
+}
+
+static void
+test_names_of_folders (void)
+{
+  static const struct {
+    const char *first, *second;
+    gboolean good;
+  } names[] = { { "images", "masks", TRUE },   { "Masks", "IMAGES", TRUE },
+                { "images", "images", FALSE }, { "masks", "masks", FALSE },
+                { "masks", "other", FALSE },   { "other", "images", FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_cmpint (dyno_mask_folders_are (names[i].first, names[i].second), ==, names[i].good);
+}
+
+/* Masks lie at most four folders below that of the masks. */
+static void
+test_depth_of_masks (void)
+{
+  g_autoptr (GString) deep = g_string_new ("masks/");
+
+  for (guint depth = 0; depth <= 5; depth++)
+    {
+      g_autofree char *folder = test_folder_new (), *path = g_strconcat (deep->str, "a.png", NULL);
+
+      masks_put_image (folder, "images/a.jpg", 8, 8);
+      masks_put (folder, path, 8, 8, PNG_COLOR_TYPE_GRAY, 8, (guint8[64]){ 0, 1 });
+      g_assert_cmpuint (count_folders (folder), ==, depth <= 4);
+      g_string_append (deep, "d/");
+      test_folder_remove (folder);
+    }
+}
+
+/* The folders of masks beside those of the parts, in whatever order their names are. */
+static void
+test_masks_beside_parts (void)
+{
+  static const char *const masks[][2] = { { "masks_train", "masks_val" },
+                                          { "train_masks", "val_masks" },
+                                          { "trainannot", "valannot" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (masks); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+
+      for (guint k = 0; k < 2; k++)
+        {
+          g_autofree char *image = g_strdup_printf ("%s/a%u.jpg", k ? "val" : "train", k),
+                          *mask = g_strdup_printf ("%s/a%u.png", masks[i][k], k);
+
+          masks_put_image (folder, image, 8, 8);
+          masks_put (folder, mask, 8, 8, PNG_COLOR_TYPE_GRAY, 8, (guint8[64]){ 0, 1 });
+        }
+      g_assert_cmpuint (count_folders (folder), ==, 2);
+      test_folder_remove (folder);
+    }
+}
+
+/* Folders of images and masks need a match for half of the masks. */
+static void
+test_half_of_the_masks (void)
+{
+  for (guint extra = 0; extra <= 2; extra++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autoptr (DynoDataset) dataset = NULL;
+
+      masks_put_pair (folder, "a", 0, 2);
+      masks_put_image (folder, "images/other.jpg", 8, 8);
+      for (guint i = 0; i < extra; i++)
+        {
+          g_autofree char *name = g_strdup_printf ("masks/x%u.png", i);
+
+          masks_put (folder, name, 8, 8, PNG_COLOR_TYPE_GRAY, 8, (guint8[64]){ 0, 1 });
+        }
+      dataset = test_open (folder);
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->kind, ==,
+                       extra <= 1 ? "masks" : "image-folder");
+      test_folder_remove (folder);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -587,5 +679,9 @@ main (int argc, char **argv)
   g_test_add_func ("/data/masks/hash-of-the-content", test_content_hash);
   g_test_add_func ("/data/masks/luma-has-its-mask", test_luma);
   g_test_add_func ("/data/masks/cancelled", test_cancelled);
+  g_test_add_func ("/data/masks/names-of-folders", test_names_of_folders);
+  g_test_add_func ("/data/masks/depth", test_depth_of_masks);
+  g_test_add_func ("/data/masks/beside-parts", test_masks_beside_parts);
+  g_test_add_func ("/data/masks/half-of-them", test_half_of_the_masks);
   return g_test_run ();
 }
