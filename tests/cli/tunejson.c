@@ -136,6 +136,16 @@ check_cost (const DynoSaveCost *cost, const char *members, gboolean marked)
   dyno_json_clear (&json);
   g_test_message ("%s", text);
   g_assert_true (g_str_has_suffix (text, end));
+  if (cost->names)
+    {
+      g_autofree char *begin = g_strdup_printf (
+          "{\"fp32\": {\"samples\": 4, \"loss\": 1, \"mean_absolute_errors\": [%g, %g]}, \"int8\": "
+          "{\"samples\": 4, \"loss\": 1.5, \"mean_absolute_errors\": [%g, %g]}, ",
+          cost->fp32->values.absolute[0] / 4, cost->fp32->values.absolute[1] / 4,
+          cost->int8->values.absolute[0] / 4, cost->int8->values.absolute[1] / 4);
+
+      g_assert_true (g_str_has_prefix (text, begin));
+    }
 }
 
 /* Any value whose error grows by more than a hundredth marks the cost, not only the last; an error
@@ -152,6 +162,7 @@ test_cost_of_values (void)
     { { 4, 4 }, { 4, 8 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [0, 1]", TRUE },
     { { 400, 4 }, { 402, 4 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [0.5, 0]", FALSE },
     { { 0, 4 }, { 2, 4 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [0.5, 0]", TRUE },
+    { { 0, 4 }, { 0.03125, 4 }, "\"loss\": 0.5, \"mean_absolute_errors\": [0.0078125, 0]", FALSE },
     { { 4, 4 }, { 2, 3 }, "{\"loss\": 0.5, \"mean_absolute_errors\": [-0.5, -0.25]", FALSE },
   };
   static char *names[] = { (char *) "yaw", (char *) "pitch", NULL };
@@ -223,6 +234,46 @@ test_cost_of_masks (void)
     }
 }
 
+static void
+print_costs (void)
+{
+  static char *names[] = { (char *) "yaw", (char *) "pitch", NULL };
+  double own[2] = { 4, 400 }, rounded[2] = { 8, 402 };
+  DynoScores fp32 = { .n_samples = 4, .is_values = TRUE, .loss_sum = 4, .values.absolute = own };
+  DynoScores int8 = {
+    .n_samples = 4, .is_values = TRUE, .loss_sum = 6, .values.absolute = rounded
+  };
+  DynoScores classes = { .n_samples = 128, .n_correct = 100, .loss_sum = 128 }, lost = classes;
+  guint64 there[2] = { 600, 400 }, predicted[2] = { 620, 380 }, right[2] = { 600, 380 };
+  DynoMaskScores masks = { .n_outputs = 2, .n_samples = 1, .counts = { 2, there, there, there } };
+  DynoMaskScores small = { .n_outputs = 2,
+                           .n_samples = 1,
+                           .counts = { 2, there, predicted, right } };
+
+  lost.n_correct = 99;
+  lost.loss_sum = 192;
+  dyno_save_cost_print (&(DynoSaveCost){ .fp32 = &fp32, .int8 = &int8, .names = names });
+  dyno_save_cost_print (&(DynoSaveCost){ .fp32 = &classes, .int8 = &lost });
+  dyno_save_cost_print (&(DynoSaveCost){ .fp32_masks = &masks, .int8_masks = &small });
+  dyno_out_flush ();
+}
+
+/* The table marks each row by itself. */
+static void
+test_table_of_costs (void)
+{
+  run (print_costs, "*on 4 samples:\n*fp32*int8*cost*\n"
+                    "mean absolute error of yaw * 1 * 2 * +1 *more than a point*\n"
+                    "mean absolute error of pitch * 100 * 100.5 * +0.5\n"
+                    "loss * 1.0000 * 1.5000 * +0.5000\n"
+                    "on 128 samples:\n*"
+                    "accuracy * 78.12 % * 77.34 % * +0.78\n"
+                    "loss * 1.0000 * 1.5000 * +0.5000\n"
+                    "on 1 sample:\n*"
+                    "mean IoU * 100.00 % * 95.89 % * +4.11 *more than a point*\n"
+                    "pixel accuracy * 100.00 % * 98.00 % * +2.00 *more than a point*\n*");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -232,5 +283,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/save-cost/values", test_cost_of_values);
   g_test_add_func ("/cli/save-cost/classes", test_cost_of_classes);
   g_test_add_func ("/cli/save-cost/masks", test_cost_of_masks);
+  g_test_add_func ("/cli/save-cost/table", test_table_of_costs);
   return g_test_run ();
 }
