@@ -376,6 +376,39 @@ test_frames (void)
   dyno_series_free (w.view.cpu);
 }
 
+/* From 60 columns on the bars are wider, and the epochs have one; a line is coloured by its parts. */
+static void
+test_width_of_bars (void)
+{
+  Watched w;
+
+  watched_init (&w);
+  for (guint width = 59; width <= 60; width++)
+    {
+      g_autoptr (GPtrArray) lines = NULL;
+      const char *epoch, *gpu;
+
+      w.view.width = width;
+      lines = dyno_watch_frame (&w.view);
+      epoch = lines->pdata[2];
+      gpu = lines->pdata[4];
+      g_assert_cmpint (strstr (epoch, "█") != NULL, ==, width >= 60);
+      g_assert_cmpint (g_utf8_pointer_to_offset (gpu, strstr (gpu, "92 %")), ==,
+                       7 + (width >= 60 ? 15 : 11) + 2);
+    }
+  w.view.colour = TRUE;
+  w.view.width = 100;
+  {
+    g_autoptr (GPtrArray) lines = dyno_watch_frame (&w.view);
+
+    g_assert_true (g_str_has_prefix (lines->pdata[0], "\033[7m dynoctl watch"));
+    g_assert_true (g_str_has_suffix (lines->pdata[0], "\033[0m"));
+    g_assert_nonnull (strstr (lines->pdata[2], "\033[1m 25 %  \033[0m"));
+    g_assert_null (strchr (lines->pdata[3], '\033'));
+    g_assert_nonnull (strstr (lines->pdata[4], "\033[31m  held back: power"));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -386,5 +419,6 @@ main (int argc, char **argv)
                    test_parts_of_a_metric_are_in_one_bracket);
   g_test_add_func ("/cli/progress/the-end-of-a-run-in-words", test_the_end_of_a_run_in_words);
   g_test_add_func ("/cli/watch/frames", test_frames);
+  g_test_add_func ("/cli/watch/width-of-bars", test_width_of_bars);
   return g_test_run ();
 }
