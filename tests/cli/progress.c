@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain progress lines of a run, as they are printed without a terminal, and its end; the frames
- * of dynoctl watch. */
+/* The plain progress lines of a run, as they are printed without a terminal, and its end; frames of
+ * dynoctl watch. */
 #include "progress.h"
 #include "watchframe.h"
 #include <math.h>
@@ -131,7 +131,7 @@ test_the_end_of_a_run_in_words (void)
     }
 }
 
-/* --- dynoctl watch ----------------------------------------------------------------------------- */
+/* --- dynoctl watch ---------------------------------------------------------------------------- */
 
 /* A run and a machine whose values all differ. */
 typedef struct {
@@ -376,7 +376,7 @@ test_frames (void)
   dyno_series_free (w.view.cpu);
 }
 
-/* From 60 columns on the bars are wider, and the epochs have one; a line is coloured by its parts. */
+/* From 60 columns on the bars are wider, and the epochs have one; a line is coloured by parts. */
 static void
 test_width_of_bars (void)
 {

@@ -119,7 +119,7 @@ test_unknown_is_null (void)
        "\"current\": 0.5}, *");
 }
 
-/* --- the cost of int8 weights ------------------------------------------------------------------ */
+/* --- the cost of int8 weights ----------------------------------------------------------------- */
 
 static void
 check_cost (const DynoSaveCost *cost, const char *members, gboolean marked)

@@ -467,7 +467,7 @@ test_images_and_masks (void)
   test_folder_remove (folder);
 }
 
-/* --- the directory of a zip -------------------------------------------------------------------- */
+/* --- the directory of a zip ------------------------------------------------------------------- */
 
 typedef struct {
   const guint8 *bytes;

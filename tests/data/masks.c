@@ -564,7 +564,7 @@ test_cancelled (void)
   test_folder_remove (folder);
 }
 
-/* --- names of folders --------------------------------------------------------------------------- */
+/* --- names of folders ------------------------------------------------------------------------- */
 
 static guint
 count_folders (const char *root)

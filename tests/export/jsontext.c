@@ -104,7 +104,7 @@ test_strings (void)
       }
 }
 
-/* --- a diagnosis ------------------------------------------------------------------------------- */
+/* --- a diagnosis ------------------------------------------------------------------------------ */
 
 /* Each value has its own key; those of several ranks are there only with several. */
 static void

@@ -88,12 +88,12 @@ test_mask_of_a_file (void)
   g_assert_cmpmem (scratch->data + at, sizeof expected, expected, sizeof expected);
 }
 
-/* An image that is shown turned by its EXIF orientation is prepared as it is shown, and its mask has
- * the size that it is shown in. */
+/* An image that is turned by its EXIF orientation is prepared as it is shown, and its mask has the
+ * size that it is shown in. */
 static void
 test_mask_of_a_turned_file (void)
 {
-  /* a chunk of 26 bytes with the orientation 6: the first stored column is shown as the first row */
+  /* a chunk of 26 bytes with the orientation 6: the first stored column is the first shown row */
   static const guint8 chunk[] = { 0, 0, 0, 26, 'e', 'X', 'I',  'f', 'M', 'M', 0, '*', 0,
                                   0, 0, 8, 0,  1,   1,   0x12, 0,   3,   0,   0, 0,   1,
                                   0, 6, 0, 0,  0,   0,   0,    0,   0,   0,   0, 0 };
