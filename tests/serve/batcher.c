@@ -2,7 +2,6 @@
 /* The batcher with a made-up engine, which records its batches, computes 2 x a sample, and waits
  * for a gate when it collects.  No test depends on time: a delay is either so long that it never
  * ends, or zero. */
-#define _GNU_SOURCE /* RTLD_NEXT */
 #include "batcher.h"
 #include <dlfcn.h>
 #include <string.h>
