@@ -106,7 +106,12 @@ static void
 edit_answered (DynoEditBar *bar, gint64 id, gboolean save, DynoWindow *self)
 {
   if (save)
-    dyno_job_list_change (self->jobs, id, dyno_setup_get_job (self->setup));
+    {
+      g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (self->setup));
+      g_free (job->name);
+      job->name = dyno_edit_bar_get_name (bar);
+      dyno_job_list_change (self->jobs, id, job);
+    }
   take_back (self);
 }
 

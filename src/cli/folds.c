@@ -173,6 +173,11 @@ make_job (const DynoJob *whole, gint64 fold)
   g_free (job->out_dir);
   g_clear_pointer (&job->resume, g_free);
   job->out_dir = find_folder (whole->out_dir, fold);
+  if (whole->name)
+    {
+      g_free (job->name);
+      job->name = g_strdup_printf ("%s, fold %" G_GINT64_FORMAT, whole->name, fold);
+    }
   checkpoint = job->out_dir ? g_build_filename (job->out_dir, DYNO_CHECKPOINT_NAME, NULL) : NULL;
   if (whole->resume && checkpoint && g_file_test (checkpoint, G_FILE_TEST_EXISTS))
     job->resume = g_strdup (job->out_dir);

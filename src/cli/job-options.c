@@ -225,6 +225,15 @@ dyno_cli_set_weights (DynoJob *job, const char *weights)
   job->weights_in = strcmp (weights, "none") == 0 ? NULL : g_strdup (weights);
 }
 
+void
+dyno_cli_set_name (DynoJob *job, const char *name)
+{
+  g_free (job->name);
+  job->name = name ? g_strstrip (g_strdup (name)) : NULL;
+  if (job->name && !*job->name)
+    g_clear_pointer (&job->name, g_free);
+}
+
 /* --- opening the data set --------------------------------------------------------------------- */
 
 #define STUCK_US G_USEC_PER_SEC /* time after a signal after which an opening hangs */

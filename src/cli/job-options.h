@@ -54,6 +54,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
                                    DynoCliJob *cli_job, int *code);
 
+/* Sets the name of the job's run, without blanks around it; NULL or blank: none. */
+void dyno_cli_set_name (DynoJob *job, const char *name);
+
 /* Sets the start weights of a job by the value of an option; NULL keeps them, "none" removes
  * them. */
 void dyno_cli_set_weights (DynoJob *job, const char *weights);

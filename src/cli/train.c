@@ -25,7 +25,7 @@
 typedef struct {
   DynoJobOptions options;
   gint64 steps, folds; /* DYNO_OPTION_UNSET: not given */
-  char *out, *weights, *save_weights, *devices;
+  char *out, *weights, *save_weights, *devices, *name;
   gboolean quiet, force, no_out;
 } TrainOptions;
 
@@ -35,6 +35,7 @@ train_options_clear (TrainOptions *options)
   dyno_job_options_clear (&options->options);
   g_free (options->out);
   g_free (options->devices);
+  g_free (options->name);
   g_free (options->weights);
   g_free (options->save_weights);
 }
@@ -518,6 +519,7 @@ prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *co
   cli_job->job->weights_out = g_strdup (o->save_weights);
   cli_job->job->resume = g_strdup (o->options.resume);
   cli_job->job->max_steps = o->steps != DYNO_OPTION_UNSET ? o->steps : 0;
+  dyno_cli_set_name (cli_job->job, o->name);
   *folder = g_strdup (cli_job->job->out_dir);
   if (!comm
       || (dyno_ranks_compare (comm, cli_job, &error)
@@ -663,6 +665,8 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     { "devices", 0, 0, G_OPTION_ARG_STRING, &o.devices,
       "Train on several devices, a process each: all, or their numbers in 'dynoctl devices'",
       "N,N" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name,
+      "Name of the run in the history (default: its folder's)", "TEXT" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },
     { NULL },
   };
@@ -683,6 +687,9 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     return code;
   if (o.out && o.no_out)
     return dyno_cli_usage (argv[0], "--out and --no-out exclude each other");
+  if (o.name && o.options.resume)
+    return dyno_cli_usage (argv[0], "--name: a run that is resumed keeps its name; 'dynoctl runs "
+                                    "rename' gives it another one");
   if (o.devices && o.options.device >= 0)
     return dyno_cli_usage (argv[0], "--device and --devices exclude each other");
   o.quiet = o.quiet || (comm && dyno_comm_get_rank (comm) > 0);

@@ -35,6 +35,7 @@ dyno_job_copy (const DynoJob *job)
   copy->weights_out = g_strdup (job->weights_out);
   copy->resume = g_strdup (job->resume);
   copy->out_dir = g_strdup (job->out_dir);
+  copy->name = g_strdup (job->name);
   return copy;
 }
 
@@ -57,6 +58,7 @@ clear (gpointer data)
   g_free (job->weights_out);
   g_free (job->resume);
   g_free (job->out_dir);
+  g_free (job->name);
 }
 
 void

@@ -23,6 +23,7 @@ typedef struct {
   char *weights_out;
   char *resume;     /* checkpoint file or run folder to resume from, or NULL */
   char *out_dir;    /* folder for all output of a run; NULL: nothing is written */
+  char *name;       /* of the run in the history, where it is new; or NULL */
   int device;       /* index; -1: best */
   gint64 max_steps; /* 0: the run ends by its epochs */
   /* The number of processes that train the job together, each with batches of its own (0: one); and

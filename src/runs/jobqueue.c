@@ -8,7 +8,7 @@
 
 #define JOB_COLUMNS                                                                            \
   "id, model, data, targets, preset, weights_in, settings, max_steps, device, folder, state, " \
-  "attempts, exit_code, process, add_us, begin_us, end_us"
+  "attempts, exit_code, process, add_us, begin_us, end_us, name"
 
 static const char *const state_names[] = { "waiting", "running", "finished", "stopped", "failed" };
 
@@ -69,6 +69,7 @@ read_job (sqlite3_stmt *s)
   queued->add_us = sqlite3_column_int64 (s, 14);
   queued->begin_us = sqlite3_column_int64 (s, 15);
   queued->end_us = sqlite3_column_int64 (s, 16);
+  job->name = dyno_column_text (s, 17);
   return queued;
 }
 
@@ -163,14 +164,14 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
 
   if (!dyno_database_begin (store->db, error))
     return 0;
-  good =
-      check_folder (store, folder, error)
-      && dyno_database_run (store->db, error,
-                            "INSERT INTO jobs (model, data, targets, preset, weights_in, "
-                            "settings, max_steps, device, folder, state, add_us) "
-                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)",
-                            "sbbbbsiibi", job->model, data, targets, job->preset, weights, settings,
-                            job->max_steps, (gint64) job->device, folder, g_get_real_time ());
+  good = check_folder (store, folder, error)
+         && dyno_database_run (store->db, error,
+                               "INSERT INTO jobs (model, data, targets, preset, weights_in, "
+                               "settings, max_steps, device, folder, state, add_us, name) "
+                               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
+                               "sbbbbsiibis", job->model, data, targets, job->preset, weights,
+                               settings, job->max_steps, (gint64) job->device, folder,
+                               g_get_real_time (), job->name);
   if (good)
     id = dyno_database_get_last_id (store->db);
   return dyno_database_end (store->db, good, error) ? id : 0;
@@ -286,10 +287,10 @@ dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError *
   good = good
          && dyno_database_run (store->db, error,
                                "UPDATE jobs SET model = ?, data = ?, targets = ?, preset = ?, "
-                               "weights_in = ?, settings = ?, max_steps = ?, device = ? "
-                               "WHERE id = ?",
-                               "sbbbbsiii", job->model, data, targets, job->preset, weights,
-                               settings, job->max_steps, (gint64) job->device, id);
+                               "weights_in = ?, settings = ?, max_steps = ?, device = ?, "
+                               "name = ? WHERE id = ?",
+                               "sbbbbsiisi", job->model, data, targets, job->preset, weights,
+                               settings, job->max_steps, (gint64) job->device, job->name, id);
   return dyno_database_end (store->db, good, error);
 }
 

@@ -191,6 +191,8 @@ set_string (char **field, char *value)
 void
 dyno_stored_run_set_job (DynoStoredRun *run, const DynoJob *job)
 {
+  if (job->name)
+    set_string (&run->name, g_strdup (job->name));
   set_string (&run->model, g_strdup (job->model));
   set_string (&run->data, dyno_store_absolute (job->data));
   set_string (&run->targets, dyno_store_absolute (job->targets));

@@ -120,6 +120,20 @@ class History(Case):
         run, = self.runs()
         self.assertEqual((run['state'], run['steps'], run['epochs']), ('finished', 27, 3))
 
+    def test_a_run_is_named_at_its_start(self):
+        """A resumed run keeps its name, also one that it got later; folds are numbered."""
+        self.train('--out', 'a', '--steps', '3', '--name', 'first')
+        self.assertEqual(self.runs()[0]['name'], 'first')
+        self.run_it('runs', 'rename', '1', 'second')
+        told = self.run_it('train', '--resume', 'a', '--name', 'third', expect=2).stderr.decode()
+        self.assertIn('keeps its name', told)
+        self.run_it('train', '--resume', 'a', '--epochs', '2')
+        self.assertEqual([run['name'] for run in self.runs()], ['second'])
+        self.train('--out', 'b', '--steps', '3', '--name', '  ')
+        self.assertEqual(self.runs()[0]['name'], 'b')
+        self.train('--out', 'c', '--epochs', '1', '--folds', '2', '--name', 'parts')
+        self.assertEqual([run['name'] for run in self.runs()][:2], ['parts, fold 2', 'parts, fold 1'])
+
     def start(self):
         return subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '100000', '--json', '--no-out'], cwd=self.folder,
                                 env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

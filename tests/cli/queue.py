@@ -45,16 +45,18 @@ class Queue(Case):
             file.write('[settings]\nlr=0.01\nepochs=2\n')
         self.add('--settings', settings, '--seed', '5')
         os.unlink(settings)  # the job keeps a copy of the settings
-        self.add('--epochs', '1', '--steps', '4', '--out', 'mine')
+        self.add('--epochs', '1', '--steps', '4', '--out', 'mine', '--name', ' at night ')
         self.assertEqual(self.states(), ['waiting', 'waiting'])
         self.assertEqual(self.jobs()[1]['folder'], self.path('mine'))
+        self.assertEqual([job['name'] for job in self.jobs()], [None, 'at night'])
+        self.assertRegex(self.run_it('queue', 'list').stdout.decode(), r'2 +at night +waiting')
         lines = self.lines('queue', 'start', '--json')
         self.assertEqual([(job['id'], job['state']) for job in self.events(lines, 'job')],
                          [(1, 'running'), (1, 'finished'), (2, 'running'), (2, 'finished')])
         self.assertEqual(self.states(), ['finished', 'finished'])
         second, first = self.lines('runs', '--json')
         self.assertEqual((first['state'], first['epochs'], first['folder']), ('finished', 2, self.jobs()[0]['folder']))
-        self.assertEqual((second['steps'], second['name']), (4, 'mine'))
+        self.assertEqual((second['steps'], second['name']), (4, 'at night'))
         shown, = self.lines('runs', 'show', '1', '--json')
         self.assertEqual((shown['settings']['lr'], shown['settings']['seed'], shown['settings']['batch_size']), (0.01, 5, 8))
         # All jobs are done, so nothing is run again.

@@ -6,7 +6,7 @@
 
 struct _DynoEditBar {
   GtkInfoBar parent_instance;
-  GtkWidget *title;
+  GtkWidget *title, *name;
   gint64 id;
 };
 
@@ -24,7 +24,15 @@ dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
   /* Translators: model, data set */
   text = g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
   gtk_label_set_text (GTK_LABEL (self->title), text);
+  gtk_entry_set_text (GTK_ENTRY (self->name), job->job->name ? job->job->name : "");
   gtk_widget_show (GTK_WIDGET (self));
+}
+
+char *
+dyno_edit_bar_get_name (DynoEditBar *self)
+{
+  g_autofree char *text = g_strstrip (g_strdup (gtk_entry_get_text (GTK_ENTRY (self->name))));
+  return *text ? g_steal_pointer (&text) : NULL;
 }
 
 void
@@ -76,6 +84,12 @@ dyno_edit_bar_init (DynoEditBar *self)
       dyno_text_new (_ ("Saving gives the job the data set, model, device and settings "
                         "of this window; it keeps its place."),
                      "bar-text"));
+  self->name = gtk_entry_new ();
+  gtk_entry_set_placeholder_text (GTK_ENTRY (self->name), _ ("Name of the run"));
+  gtk_widget_set_halign (self->name, GTK_ALIGN_START);
+  gtk_widget_set_margin_top (self->name, 4);
+  dyno_widget_set_accessible_name (self->name, _ ("Name of the run"));
+  gtk_container_add (GTK_CONTAINER (box), self->name);
   gtk_container_add (GTK_CONTAINER (gtk_info_bar_get_content_area (bar)), box);
   gtk_info_bar_add_button (bar, _ ("Leave as It Was"), GTK_RESPONSE_CANCEL);
   dyno_widget_add_class (gtk_info_bar_add_button (bar, _ ("Save the Job"), GTK_RESPONSE_ACCEPT),

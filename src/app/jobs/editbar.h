@@ -12,6 +12,8 @@ G_DECLARE_FINAL_TYPE (DynoEditBar, dyno_edit_bar, DYNO, EDIT_BAR, GtkInfoBar)
 /* Signal "answered" (gint64 id, gboolean save): the job is to be changed, or to stay as it was; the
  * bar is hidden then. */
 void dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job);
+/* The name that the user gave the job; NULL: none.  g_free. */
+char *dyno_edit_bar_get_name (DynoEditBar *self);
 /* Whether the settings of the window can be saved at present. */
 void dyno_edit_bar_set_savable (DynoEditBar *self, gboolean savable);
 /* Hides the bar without an answer. */

@@ -81,12 +81,14 @@ edit_clicked (DynoJobRow *self)
   g_signal_emit (self, signals[EDIT], 0);
 }
 
-/* The copy's folder is beside the job's. */
+/* The copy's folder is beside the job's; the name stays with the job, since it tells jobs apart. */
 static void
 copy_clicked (DynoJobRow *self)
 {
   g_autofree char *runs = g_path_get_dirname (self->job->out_dir);
-  dyno_job_list_add (self->jobs, self->job, runs);
+  g_autoptr (DynoJob) copy = dyno_job_copy (self->job);
+  g_clear_pointer (&copy->name, g_free);
+  dyno_job_list_add (self->jobs, copy, runs);
 }
 
 static void
@@ -141,7 +143,9 @@ dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
                   *settings = dyno_run_list_describe_settings (&queued->job->settings),
                   *state = dyno_listed_job_describe (listed), *title = NULL, *name = NULL;
   /* Translators: model, data set */
-  title = g_strdup_printf (_ ("%s on %s"), model, data);
+  g_autofree char *both = g_strdup_printf (_ ("%s on %s"), model, data);
+  title = queued->job->name ? g_strdup_printf ("%s: %s", queued->job->name, both)
+                            : g_steal_pointer (&both);
   name = g_strdup_printf ("%s, %s", title, dyno_listed_job_get_state (listed));
   dyno_job_unref (self->job);
   self->job = dyno_job_copy (queued->job);

@@ -33,7 +33,7 @@
 typedef struct {
   DynoJobOptions options;
   gint64 steps;
-  char *out, *weights;
+  char *out, *weights, *name;
   gboolean stop_on_failure, quiet;
   const char *command;
   const char *word; /* argument after the action, or NULL */
@@ -46,6 +46,7 @@ queue_options_clear (QueueOptions *o)
   dyno_job_options_clear (&o->options);
   g_free (o->out);
   g_free (o->weights);
+  g_free (o->name);
   dyno_store_free (o->store);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QueueOptions, queue_options_clear)
@@ -65,6 +66,7 @@ print_json (const DynoQueuedJob *queued)
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "event", "job");
   dyno_json_int (&json, "id", queued->id);
+  dyno_json_string (&json, "name", queued->job->name);
   dyno_json_string (&json, "state", dyno_queued_state_name (queued->state));
   dyno_json_string (&json, "model", queued->job->model);
   dyno_json_string (&json, "data", queued->job->data);
@@ -128,6 +130,7 @@ add (QueueOptions *o)
     return code;
   dyno_cli_set_weights (cli_job.job, o->weights);
   cli_job.job->max_steps = o->steps == DYNO_OPTION_UNSET ? 0 : o->steps;
+  dyno_cli_set_name (cli_job.job, o->name);
   if ((!cli_job.job->weights_in || check_weights (cli_job.job->weights_in, &error))
       && find_folder (o, cli_job.job, &error))
     id = dyno_store_add_job (o->store, cli_job.job, &error);
@@ -157,8 +160,8 @@ list (QueueOptions *o)
     return fail (o, g_steal_pointer (&error));
   if (jobs->len == 0 && !o->options.json)
     dyno_error_line ("%s: no job is in the queue", o->command);
-  table =
-      dyno_table_new ("job", "state", "model", "data", "epochs", "begun", "exit", "folder", NULL);
+  table = dyno_table_new ("job", "name", "state", "model", "data", "epochs", "begun", "exit",
+                          "folder", NULL);
   for (guint i = 0; i < jobs->len; i++)
     {
       const DynoQueuedJob *job = g_ptr_array_index (jobs, i);
@@ -167,6 +170,7 @@ list (QueueOptions *o)
         print_json (job);
       else
         dyno_table_add (table, g_strdup_printf ("%" G_GINT64_FORMAT, job->id),
+                        g_strdup (job->job->name ? job->job->name : "-"),
                         g_strdup (dyno_queued_state_name (job->state)), g_strdup (job->job->model),
                         dyno_text_data (job->job->data),
                         g_strdup_printf ("%" G_GINT64_FORMAT, job->job->settings.epochs),
@@ -286,6 +290,8 @@ make_arguments (const QueueOptions *o, const DynoQueuedJob *queued, const char *
     g_strv_builder_add (list, device);
   if (job->max_steps > 0)
     g_strv_builder_add (list, steps);
+  if (job->name && !resumes)
+    g_strv_builder_add_many (list, "--name", job->name, NULL);
   if (job->weights_in && !resumes)
     g_strv_builder_add_many (list, "--weights", job->weights_in, NULL);
   if (dyno_state_dir_get ())
@@ -525,6 +531,8 @@ dyno_verb_queue (int argc, char **argv)
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
       "Start from these weights (safetensors, .pth or .onnx, torchvision's names), or from none",
       "FILE" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name,
+      "add: name of the job and of its run in the history", "TEXT" },
     { "stop-on-failure", 0, 0, G_OPTION_ARG_NONE, &o.stop_on_failure,
       "start: stop after the first job that fails", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },

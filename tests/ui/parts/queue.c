@@ -204,14 +204,24 @@ test_each_edited_job_has_its_answer (void)
   dyno_edit_bar_set_savable (bar, TRUE);
   g_assert_true (gtk_widget_get_sensitive (save));
   gtk_button_clicked (GTK_BUTTON (save));
+  GtkEntry *name = GTK_ENTRY (parts_find (widget, GTK_TYPE_ENTRY));
+  g_assert_null (dyno_edit_bar_get_name (bar));
+  gtk_entry_set_text (name, "  at night ");
+  g_autofree char *given = dyno_edit_bar_get_name (bar);
+  g_assert_cmpstr (given, ==, "at night");
   queued.id = 5;
+  job->name = g_strdup ("by day");
   g_free (job->data);
   job->data = g_strdup ("builtin:shapes");
   dyno_edit_bar_begin (bar, &queued);
   parts_assert_says (widget, "Editing a job that waits: MLP on Shapes");
+  g_autofree char *shown = dyno_edit_bar_get_name (bar);
+  g_assert_cmpstr (shown, ==, "by day");
+  g_clear_pointer (&job->name, g_free);
   gtk_button_clicked (GTK_BUTTON (leave));
   queued.id = 4;
   dyno_edit_bar_begin (bar, &queued);
+  g_assert_null (dyno_edit_bar_get_name (bar));
   g_signal_emit_by_name (bar, "close"); /* Escape */
   dyno_edit_bar_begin (bar, &queued);
   dyno_edit_bar_dismiss (bar);

@@ -446,6 +446,15 @@ test_jobs_are_copied_tried_again_and_edited (void)
       g_assert_false (shows (queue_row (&q, 1), edit)); /* it has been begun */
       assert_jobs (&q, "0 1 2");
     }
+  /* A job is called by its name; its copy has none. */
+  g_autoptr (GPtrArray) before = dyno_store_list_jobs (q.store, NULL);
+  const DynoQueuedJob *unnamed = before->pdata[0];
+  g_autoptr (DynoJob) named = dyno_job_copy (unnamed->job);
+  named->name = g_strdup ("night");
+  dyno_job_list_change (q.jobs, q.ids[0], named);
+  queue_wait (&q);
+  parts_assert_says (queue_row (&q, 0), "night: MLP on Waves");
+  parts_assert_says (queue_row (&q, 1), "MLP on Waves");
   /* While the window is at work nothing is edited; rows that come then are not editable either. */
   dyno_queue_card_set_editable (DYNO_QUEUE_CARD (q.card), FALSE);
   g_assert_false (shows (queue_row (&q, 0), edit) || shows (queue_row (&q, 2), edit));
@@ -455,6 +464,8 @@ test_jobs_are_copied_tried_again_and_edited (void)
   g_assert_cmpuint (jobs->len, ==, 4);
   const DynoQueuedJob *first = jobs->pdata[0], *last = jobs->pdata[3];
   g_assert_cmpint (last->job->settings.batch_size, ==, 100);
+  g_assert_cmpstr (first->job->name, ==, "night");
+  g_assert_null (last->job->name);
   g_assert_cmpstr (last->job->data, ==, first->job->data);
   g_autofree char *folder = g_path_get_dirname (first->job->out_dir),
                   *beside = g_path_get_dirname (last->job->out_dir);

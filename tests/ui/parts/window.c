@@ -214,12 +214,15 @@ test_a_job_is_edited_in_the_window (void)
       g_assert_true (gtk_widget_get_visible (window->edit_bar));
       g_assert_cmpint (get_epochs (window), ==, 5);
       g_assert_true (dyno_setup_set_number (window->setup, "epochs", 2, NULL));
+      gtk_entry_set_text (GTK_ENTRY (parts_find (window->edit_bar, GTK_TYPE_ENTRY)), "short");
       gtk_info_bar_response (GTK_INFO_BAR (window->edit_bar),
                              i == 0 ? GTK_RESPONSE_CANCEL : GTK_RESPONSE_ACCEPT);
       g_assert_false (gtk_widget_get_visible (window->edit_bar));
       g_assert_cmpint (get_epochs (window), ==, 9);
     }
   parts_wait (first_has_two_epochs, window);
+  g_assert_cmpstr (get_queued (window, 0)->job->name, ==, "short");
+  g_assert_null (get_queued (window, 1)->job->name);
   g_assert_cmpint (get_queued (window, 1)->job->settings.epochs, ==, 6);
   /* A job whose data set is gone cannot be edited. */
   lost->data = g_strdup ("/nowhere/at/all");
