@@ -164,7 +164,7 @@ __dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentatio
 __dynoctl_option 'train tune lr queue' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
 __dynoctl_option 'train tune lr export' -s f -l force -d 'Write over what is there'
 __dynoctl_option 'train tune lr queue' -s q -l quiet -d 'Only errors and warnings'
-__dynoctl_option train -l devices -x -a all -d 'Train on several devices, a process each'
+__dynoctl_option 'train queue' -l devices -x -a all -d 'Train on several devices, a process each'
 __dynoctl_option train -l folds -x -d 'Cross-validate, in N runs'
 __dynoctl_option train -l no-out -d 'Keep nothing'
 __dynoctl_option 'train lr queue' -l weights -r -F -d 'Start from these weights'

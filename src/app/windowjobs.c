@@ -45,7 +45,9 @@ gboolean
 dyno_window_queue_holds_device (DynoWindow *self)
 {
   const DynoListedJob *running = dyno_job_list_get_running (self->jobs);
-  return running && running->queued->job->device == dyno_setup_get_job (self->setup)->device;
+  return running
+         && (running->queued->job->devices
+             || running->queued->job->device == dyno_setup_get_job (self->setup)->device);
 }
 
 static void

@@ -36,6 +36,7 @@ dyno_job_copy (const DynoJob *job)
   copy->resume = g_strdup (job->resume);
   copy->out_dir = g_strdup (job->out_dir);
   copy->name = g_strdup (job->name);
+  copy->devices = g_strdup (job->devices);
   return copy;
 }
 
@@ -59,6 +60,7 @@ clear (gpointer data)
   g_free (job->resume);
   g_free (job->out_dir);
   g_free (job->name);
+  g_free (job->devices);
 }
 
 void

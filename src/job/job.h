@@ -21,9 +21,12 @@ typedef struct {
   char *weights_in; /* safetensors or .pth to start from, or NULL */
   /* safetensors to write at the end besides out_dir's, or NULL; an existing file is replaced */
   char *weights_out;
-  char *resume;     /* checkpoint file or run folder to resume from, or NULL */
-  char *out_dir;    /* folder for all output of a run; NULL: nothing is written */
-  char *name;       /* of the run in the history, where it is new; or NULL */
+  char *resume;  /* checkpoint file or run folder to resume from, or NULL */
+  char *out_dir; /* folder for all output of a run; NULL: nothing is written */
+  char *name;    /* of the run in the history, where it is new; or NULL */
+  /* For the queue: the devices to train on, a process each, as for train --devices; NULL: one
+   * process, on `device`. */
+  char *devices;
   int device;       /* index; -1: best */
   gint64 max_steps; /* 0: the run ends by its epochs */
   /* The number of processes that train the job together, each with batches of its own (0: one); and

@@ -8,7 +8,8 @@
 
 #define JOB_COLUMNS                                                                            \
   "id, model, data, targets, preset, weights_in, settings, max_steps, device, folder, state, " \
-  "attempts, exit_code, process, add_us, begin_us, end_us, name"
+  "attempts, exit_code, process, add_us, begin_us, end_us, name, "                             \
+  "devices"
 
 static const char *const state_names[] = { "waiting", "running", "finished", "stopped", "failed" };
 
@@ -70,6 +71,7 @@ read_job (sqlite3_stmt *s)
   queued->begin_us = sqlite3_column_int64 (s, 15);
   queued->end_us = sqlite3_column_int64 (s, 16);
   job->name = dyno_column_text (s, 17);
+  job->devices = dyno_column_text (s, 18);
   return queued;
 }
 
@@ -167,11 +169,11 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
   good = check_folder (store, folder, error)
          && dyno_database_run (store->db, error,
                                "INSERT INTO jobs (model, data, targets, preset, weights_in, "
-                               "settings, max_steps, device, folder, state, add_us, name) "
-                               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
-                               "sbbbbsiibis", job->model, data, targets, job->preset, weights,
+                               "settings, max_steps, device, folder, state, add_us, name, devices) "
+                               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?)",
+                               "sbbbbsiibiss", job->model, data, targets, job->preset, weights,
                                settings, job->max_steps, (gint64) job->device, folder,
-                               g_get_real_time (), job->name);
+                               g_get_real_time (), job->name, job->devices);
   if (good)
     id = dyno_database_get_last_id (store->db);
   return dyno_database_end (store->db, good, error) ? id : 0;

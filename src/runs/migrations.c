@@ -57,8 +57,9 @@ static const char *const versions[] = {
   ("ALTER TABLE runs ADD COLUMN n_test INTEGER NOT NULL DEFAULT 0;"
    "ALTER TABLE runs ADD COLUMN test_metric REAL;"
    "ALTER TABLE runs ADD COLUMN test_loss REAL;"),
-  /* 6: names of jobs, for their runs */
-  "ALTER TABLE jobs ADD COLUMN name TEXT;",
+  /* 6: names of jobs, for their runs; the devices of jobs of several processes */
+  ("ALTER TABLE jobs ADD COLUMN name TEXT;"
+   "ALTER TABLE jobs ADD COLUMN devices TEXT;"),
 };
 
 const char *const dyno_history_tables[] = { "runs", "epochs", "searches", "trials", "jobs", NULL };

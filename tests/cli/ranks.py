@@ -69,6 +69,17 @@ def refuses():
 def starts_itself():
     code, out, err = run([dynoctl, *TRAIN, '--devices', '0,0', '--steps', '3', '--json', '--no-out'])
     check('--devices starts two ranks', code == 0 and len(losses(out)) == 3, out + err)
+    # The queue trains a job on its devices, also when it goes on after a stop.
+    add = [dynoctl, 'queue', 'add', *TRAIN[1:], '--json', '--out', 'queued']
+    code, out, err = run([*add, '--devices', '0,99'])
+    check('the queue checks the devices', code == 2 and '--devices 0,99' in err, err)
+    code, out, err = run([*add, '--devices', '0,0', '--device', '0'])
+    check('one device or several', code == 2 and 'exclude' in err, err)
+    code, out, err = run([*add, '--devices', '0,0', '--steps', '3'])
+    check('a job of two devices waits', code == 0 and json.loads(out)['devices'] == '0,0', out + err)
+    code, out, err = run([dynoctl, 'queue', 'start', '--json'])
+    told = [event['ceilings']['exchange'] for event in events(out) if event['event'] == 'diagnosis']
+    check('the queue starts two ranks', code == 0 and len(losses(out)) == 3 and len(told) == 1 and told[0] is not None, out + err)
 
 
 def measures():

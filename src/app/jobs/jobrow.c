@@ -132,6 +132,16 @@ dyno_job_row_set_editable (DynoJobRow *self, gboolean editable)
   gtk_widget_set_visible (self->edit, self->waits && editable);
 }
 
+static char *
+describe_settings (const DynoJob *job)
+{
+  g_autofree char *settings = dyno_run_list_describe_settings (&job->settings);
+  if (!job->devices)
+    return g_steal_pointer (&settings);
+  /* Translators: numbers of devices; settings */
+  return g_strdup_printf (_ ("Devices %s; %s"), job->devices, settings);
+}
+
 void
 dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
 {
@@ -140,7 +150,7 @@ dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
            runs = queued->state == DYNO_QUEUED_RUNNING;
   g_autofree char *model = dyno_words_model (queued->job->model),
                   *data = dyno_words_data (queued->job->data),
-                  *settings = dyno_run_list_describe_settings (&queued->job->settings),
+                  *settings = describe_settings (queued->job),
                   *state = dyno_listed_job_describe (listed), *title = NULL, *name = NULL;
   /* Translators: model, data set */
   g_autofree char *both = g_strdup_printf (_ ("%s on %s"), model, data);

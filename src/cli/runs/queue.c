@@ -8,6 +8,7 @@
 #include "file.h"
 #include "formats.h"
 #include "job-options.h"
+#include "joinranks.h"
 #include "jobqueue.h"
 #include "output.h"
 #include "process.h"
@@ -33,7 +34,7 @@
 typedef struct {
   DynoJobOptions options;
   gint64 steps;
-  char *out, *weights, *name;
+  char *out, *weights, *name, *devices;
   gboolean stop_on_failure, quiet;
   const char *command;
   const char *word; /* argument after the action, or NULL */
@@ -47,6 +48,7 @@ queue_options_clear (QueueOptions *o)
   g_free (o->out);
   g_free (o->weights);
   g_free (o->name);
+  g_free (o->devices);
   dyno_store_free (o->store);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QueueOptions, queue_options_clear)
@@ -71,6 +73,7 @@ print_json (const DynoQueuedJob *queued)
   dyno_json_string (&json, "model", queued->job->model);
   dyno_json_string (&json, "data", queued->job->data);
   dyno_json_string (&json, "preset", queued->job->preset);
+  dyno_json_string (&json, "devices", queued->job->devices);
   dyno_json_string (&json, "folder", queued->job->out_dir);
   if (queued->exit_code >= 0)
     dyno_json_int (&json, "exit_code", queued->exit_code);
@@ -114,6 +117,25 @@ check_weights (const char *path, GError **error)
   return FALSE;
 }
 
+/* Checks the devices now, since otherwise the job would fail later, unattended.  FALSE: the error was
+ * printed. */
+static gboolean
+check_devices (const QueueOptions *o, int *code)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) devices = o->devices ? dyno_ranks_parse_devices (o->devices, &error) : NULL;
+
+  if (o->devices && o->options.device >= 0)
+    *code = dyno_cli_usage (o->command, "--device and --devices exclude each other");
+  else if (!o->devices || devices)
+    return TRUE;
+  else if (error->domain == G_OPTION_ERROR)
+    *code = dyno_cli_usage (o->command, "%s", error->message);
+  else
+    *code = fail (o, g_steal_pointer (&error));
+  return FALSE;
+}
+
 static int
 add (QueueOptions *o)
 {
@@ -123,6 +145,8 @@ add (QueueOptions *o)
   gint64 id = 0;
   int code;
 
+  if (!check_devices (o, &code))
+    return code;
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   o->options.quiet = o->quiet;
@@ -131,6 +155,7 @@ add (QueueOptions *o)
   dyno_cli_set_weights (cli_job.job, o->weights);
   cli_job.job->max_steps = o->steps == DYNO_OPTION_UNSET ? 0 : o->steps;
   dyno_cli_set_name (cli_job.job, o->name);
+  cli_job.job->devices = g_strdup (o->devices);
   if ((!cli_job.job->weights_in || check_weights (cli_job.job->weights_in, &error))
       && find_folder (o, cli_job.job, &error))
     id = dyno_store_add_job (o->store, cli_job.job, &error);
@@ -286,7 +311,9 @@ make_arguments (const QueueOptions *o, const DynoQueuedJob *queued, const char *
   g_strv_builder_add_many (list, resumes ? "--resume" : "--out", job->out_dir, NULL);
   if (queued->attempts > 0 && !resumes)
     g_strv_builder_add (list, "--force"); /* an earlier attempt left files but no checkpoint */
-  if (job->device >= 0)
+  if (job->devices)
+    g_strv_builder_add_many (list, "--devices", job->devices, NULL);
+  else if (job->device >= 0)
     g_strv_builder_add (list, device);
   if (job->max_steps > 0)
     g_strv_builder_add (list, steps);
@@ -531,6 +558,9 @@ dyno_verb_queue (int argc, char **argv)
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
       "Start from these weights (safetensors, .pth or .onnx, torchvision's names), or from none",
       "FILE" },
+    { "devices", 0, 0, G_OPTION_ARG_STRING, &o.devices,
+      "add: train on several devices, a process each: all, or their numbers in 'dynoctl devices'",
+      "N,N" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &o.name,
       "add: name of the job and of its run in the history", "TEXT" },
     { "stop-on-failure", 0, 0, G_OPTION_ARG_NONE, &o.stop_on_failure,

@@ -455,6 +455,15 @@ test_jobs_are_copied_tried_again_and_edited (void)
   queue_wait (&q);
   parts_assert_says (queue_row (&q, 0), "night: MLP on Waves");
   parts_assert_says (queue_row (&q, 1), "MLP on Waves");
+  g_free (named->out_dir);
+  named->out_dir = g_build_filename (g_get_home_dir (), "of two devices", NULL);
+  named->devices = g_strdup ("0,1");
+  gint64 several = dyno_store_add_job (q.store, named, NULL);
+  dyno_job_list_refresh (q.jobs);
+  queue_wait (&q);
+  parts_assert_says (queue_row (&q, 3), "Devices 0,1; Batch size 100");
+  dyno_job_list_remove (q.jobs, several);
+  queue_wait (&q);
   /* While the window is at work nothing is edited; rows that come then are not editable either. */
   dyno_queue_card_set_editable (DYNO_QUEUE_CARD (q.card), FALSE);
   g_assert_false (shows (queue_row (&q, 0), edit) || shows (queue_row (&q, 2), edit));
