@@ -133,6 +133,10 @@ class Report(unittest.TestCase):
             figure = figures(page(kind))['Device memory by batch size']
             self.assertEqual(words(figure.find(f'{NS}figcaption/{NS}span')), unit)
 
+    def test_plans_are_compared_with_trials_that_ran(self):
+        """A trial that failed has a plan, but no memory."""
+        self.assertRegex(make('whole'), r'Planned and measured memory are equal in all \d+ trials that have both')
+
     def test_the_largest_batch_is_one_that_ran(self):
         figure = figures(page('whole'))['Device memory by batch size']
         self.assertIn('The largest batch that ran is 256; by the plan 544 would fit.', words(figure))

@@ -133,6 +133,14 @@ test_step (void)
   g_assert_cmpfloat_with_epsilon (e.exposed_seconds, last, 1e-9);
   g_assert_cmpfloat_with_epsilon (e.step_seconds, 0.1 + last, 1e-9);
   g_assert_cmpfloat_with_epsilon (e.speedup, 8 * 0.1 / e.step_seconds, 1e-9);
+  /* hidden by the backward pass of the last of ten micro-batches only */
+  double whole = e.exchange_seconds;
+  estimate (&e, 10, FALSE, 10 * whole);
+  g_assert_cmpuint (e.global_batch, ==, 1280);
+  g_assert_cmpfloat (e.exposed_seconds, >, last);
+  g_assert_cmpfloat (e.exposed_seconds, <, whole + last);
+  estimate (&e, 1, FALSE, 10 * whole);
+  g_assert_cmpfloat_with_epsilon (e.exposed_seconds, last, 1e-9);
   /* not hidden by a shorter step */
   estimate (&e, 1, FALSE, 0.001);
   g_assert_cmpfloat (e.exposed_seconds, >, e.exchange_seconds - 0.001);

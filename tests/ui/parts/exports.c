@@ -160,11 +160,15 @@ test_a_message_without_a_file_has_no_button (void)
   g_assert_true (gtk_revealer_get_reveal_child (GTK_REVEALER (toast)));
   parts_assert_says (toast, "Exported");
   g_assert_true (gtk_widget_get_visible (parts_find_button (toast, "Sho_w")));
+  guint first = g_source_get_id (g_main_context_find_source_by_user_data (NULL, toast));
   dyno_toast_show (self, "Queued", NULL);
+  GSource *second = g_main_context_find_source_by_user_data (NULL, toast);
+  g_assert_cmpuint (g_source_get_id (second), !=, first); /* its own time */
   parts_assert_texts (toast, "Queued");
   g_assert_false (gtk_widget_get_visible (parts_find_button (toast, "Sho_w")));
   gtk_button_clicked (GTK_BUTTON (parts_find_button (toast, "Close message")));
   g_assert_false (gtk_revealer_get_reveal_child (GTK_REVEALER (toast)));
+  g_assert_null (g_main_context_find_source_by_user_data (NULL, toast));
   dyno_toast_show (self, "Again", "relative");
   g_assert_true (gtk_revealer_get_reveal_child (GTK_REVEALER (toast)));
   g_assert_false (gtk_widget_get_visible (parts_find_button (toast, "Sho_w")));

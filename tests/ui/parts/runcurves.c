@@ -267,6 +267,24 @@ test_curves_of_a_run_in_progress_are_followed (void)
       g_assert_true (plot->lines[1].hidden && !plot->lines[0].hidden && !plot->lines[3].hidden);
       dyno_stored_run_free (third);
     }
+  /* A run that goes on from an earlier checkpoint drops its later steps. */
+  followed.run = new_run (9, "third", 10);
+  parts_wait (has_curve, &followed);
+  dyno_stored_run_free ((DynoStoredRun *) followed.run);
+  followed.n_steps = 20;
+  write_log (run->folder, 20);
+  dyno_run_compare_follow (compare);
+  parts_wait (has_steps, &followed);
+  /* The timer goes while one of the runs is in progress, whichever it is. */
+  const DynoStoredRun *swapped[] = { run, other }, *ended[] = { other };
+  g_assert_nonnull (g_main_context_find_source_by_user_data (NULL, widget));
+  dyno_run_compare_show (compare, curves, ended, 1);
+  g_assert_null (g_main_context_find_source_by_user_data (NULL, widget));
+  dyno_run_compare_show (compare, curves, swapped, 2);
+  g_assert_nonnull (g_main_context_find_source_by_user_data (NULL, widget));
+  dyno_run_compare_show (compare, curves, both, 2);
+  followed.n_steps = 20;
+  parts_wait (has_steps, &followed);
   for (guint i = 0; i < 2; i++)
     {
       DynoStoredRun *third = new_run (5 + i, "third", 10);
