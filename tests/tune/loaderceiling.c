@@ -257,6 +257,26 @@ test_unreadable (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
+static void
+test_workers_of_a_machine (void)
+{
+  static const struct {
+    guint32 cores;
+    const char *list;
+  } rows[] = {
+    { 1, "0 1 " }, { 2, "0 1 2 " }, { 3, "0 1 2 3 " }, { 4, "0 1 2 4 " }, { 6, "0 1 2 4 6 " }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GArray) list = dyno_loader_list_workers (rows[i].cores);
+      g_autoptr (GString) text = g_string_new (NULL);
+      for (guint k = 0; k < list->len; k++)
+        g_string_append_printf (text, "%u ", g_array_index (list, guint32, k));
+      g_assert_cmpstr (text->str, ==, rows[i].list);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -272,5 +292,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/loaderceiling/after-the-deadline-nothing-is-read", test_too_late);
   g_test_add_func ("/tune/loaderceiling/cancelling-ends-it", test_cancelled);
   g_test_add_func ("/tune/loaderceiling/unreadable-samples-are-a-result", test_unreadable);
+  g_test_add_func ("/tune/loaderceiling/workers-of-a-machine", test_workers_of_a_machine);
   return g_test_run ();
 }

@@ -342,6 +342,10 @@ test_learning (void)
   g_assert_true (!l.reached && l.higher_is_better && l.is_fraction);
   g_assert_cmpuint (l.epochs, ==, 2);
   g_assert_cmpfloat (l.best, ==, again.best);
+  goal.value = l.best; /* the goal itself is enough */
+  g_assert_true (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &again, &error));
+  g_assert_no_error (error);
+  g_assert_true (again.reached && again.best == goal.value);
   /* A run computes these metrics only on request. */
   g_strlcpy (goal.metric, "balanced_accuracy", sizeof goal.metric);
   g_assert_true (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));

@@ -11,17 +11,6 @@
 #define ROW_SECONDS 2.0
 #define ROW_LIMIT_S 60 /* limit for a very slow pipeline */
 
-static GArray *
-list_workers (void)
-{
-  GArray *list = g_array_new (FALSE, FALSE, sizeof (guint32));
-  guint32 cores = dyno_cores_count ();
-
-  for (guint32 n = 0; n < cores; n = n ? 2 * n : 1)
-    g_array_append_val (list, n);
-  return g_array_append_val (list, cores);
-}
-
 /* Prints the rate with the settings that it depends on. */
 static void
 print_json (const DynoSettings *s, const DynoLoaderCeiling *c)
@@ -133,8 +122,8 @@ dyno_bench_loader (const char *command, DynoJobOptions *options, const char *bat
                    const char *workers)
 {
   g_autoptr (GArray) batch_list = g_array_new (FALSE, FALSE, sizeof (guint32)),
-                     worker_list =
-                         workers ? g_array_new (FALSE, FALSE, sizeof (guint32)) : list_workers ();
+                     worker_list = workers ? g_array_new (FALSE, FALSE, sizeof (guint32))
+                                           : dyno_loader_list_workers (dyno_cores_count ());
   g_autoptr (DynoTable) table =
       options->json ? NULL
                     : dyno_table_new ("batch", "workers", "samples/s", "95 % interval",

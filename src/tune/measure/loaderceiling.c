@@ -252,3 +252,13 @@ dyno_loader_ceiling_measure (const DynoJob *job, DynoDataset *dataset, const GAr
   c->outside_cpu = dyno_cpu_times_get_outside (&before, &after);
   return TRUE;
 }
+
+GArray *
+dyno_loader_list_workers (guint32 cores)
+{
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  for (guint32 n = 0; n < cores; n = n ? 2 * n : 1)
+    g_array_append_val (list, n);
+  return g_array_append_val (list, cores);
+}

@@ -38,4 +38,8 @@ gboolean dyno_loader_ceiling_measure (const DynoJob *job, DynoDataset *dataset,
 /* samples/s where this share of the samples comes at one rate and the rest at another. */
 double dyno_loader_ceiling_mix (double cached, double uncached, double cached_share);
 
+/* The numbers of workers (guint32) at which a machine is measured: 0, 1, 2, 4 ... and the number of
+ * cores, each once. */
+GArray *dyno_loader_list_workers (guint32 cores);
+
 G_END_DECLS
