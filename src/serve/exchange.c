@@ -540,6 +540,7 @@ dyno_exchange_attach (DynoHttpThread *thread, SoupServerMessage *message)
     {
       e->connection = g_rc_box_acquire (connection);
       connection->n_exchanges++;
+      connection->used = TRUE;
     }
   g_queue_push_tail (&thread->exchanges, e);
   e->link = g_queue_peek_tail_link (&thread->exchanges);

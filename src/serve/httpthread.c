@@ -11,7 +11,10 @@
  * - libsoup attaches its sources to the default context of the calling thread: begin makes the
  *   context of the new thread the default one while libsoup begins to listen.
  * - soup_server_disconnect ends all connections, also those whose answers were not sent yet: so
- *   stopping closes only the listening socket, and connections are ended after their requests. */
+ *   stopping closes only the listening socket, and connections are ended after their requests.
+ * - With TLS a thread of GLib waits for the client's handshake, and closing the stream waits for
+ *   that thread: so a client has little time for its first request, and sockets are shut down
+ *   before libsoup closes its streams. */
 #include "httpthread.h"
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,7 +22,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SWEEP_S 1
+#define SWEEP_S     1
+#define HANDSHAKE_S 10
 
 /* --- connections ------------------------------------------------------------------------------ */
 
@@ -41,9 +45,12 @@ dyno_serve_connection_unref (gpointer connection)
 static gboolean
 is_left (DynoHttpThread *t, DynoServeConnection *connection, gint64 now_us)
 {
+  gint64 limit_s = t->server->params.timeout_s;
   char byte;
 
-  return now_us - connection->idle_since_us >= (gint64) t->server->params.timeout_s * G_USEC_PER_SEC
+  if (t->server->params.certificate && !connection->used)
+    limit_s = MIN (limit_s, HANDSHAKE_S);
+  return now_us - connection->idle_since_us >= limit_s * G_USEC_PER_SEC
          || recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
@@ -83,8 +90,8 @@ sweep (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* The bytes of the connection; with TLS the first that are read or written begin with its handshake.
- * NULL: TLS cannot be used. */
+/* The bytes of the connection; with TLS the first that are read or written begin with its
+ * handshake.  NULL: TLS cannot be used. */
 static GIOStream *
 new_stream (DynoHttpThread *t, GSocket *socket)
 {
@@ -257,6 +264,11 @@ run (gpointer data)
   /* Sources that were sent by the pool still hold messages. */
   while (t->n_active > 0 && g_main_context_iteration (t->context, FALSE))
     ;
+  for (guint i = 0; i < t->connections->len; i++)
+    {
+      DynoServeConnection *connection = g_ptr_array_index (t->connections, i);
+      g_socket_shutdown (connection->socket, TRUE, TRUE, NULL);
+    }
   soup_server_disconnect (t->soup);
   g_clear_object (&t->soup);
   g_clear_pointer (&t->connections, g_ptr_array_unref);

@@ -19,7 +19,8 @@ typedef enum {
   DYNO_SERVE_ERROR_BUSY,        /* 503: the queue is full for now */
   DYNO_SERVE_ERROR_STOPPING,    /* 503 */
   DYNO_SERVE_ERROR_OPTION,      /* of the start: an address, name or token that cannot be used */
-  DYNO_SERVE_ERROR_MISSING, /* of the start: this program was built without libsoup, or GLib has no TLS */
+  /* of the start: this program was built without libsoup, or GLib has no TLS */
+  DYNO_SERVE_ERROR_MISSING,
 } DynoServeError;
 
 /* The HTTP status for an error; errors of other domains give 500. */

@@ -83,6 +83,7 @@ typedef struct {
   guint n_exchanges;    /* existing exchanges; 0: the connection is idle between two requests */
   gint64 idle_since_us; /* begin of the idle time, if n_exchanges is 0 */
   gboolean ending;      /* the socket was shut down */
+  gboolean used;        /* a request has come */
 } DynoServeConnection;
 
 void dyno_serve_connection_unref (gpointer connection);

@@ -46,7 +46,8 @@ typedef struct {
 typedef struct _DynoServer DynoServer;
 
 /* Listens, and answers from the next iteration of the main loop on.  params is copied except for
- * token and certificate, which must outlive the server.  Errors: OPTION (the address cannot be used), MISSING. */
+ * token and certificate, which must outlive the server.  Errors: OPTION (the address cannot be
+ * used), MISSING. */
 DynoServer *dyno_server_new (const DynoServerParams *params, const DynoServedModel *models, guint n,
                              GError **error);
 /* Ends all connections.  NULL: nothing. */

@@ -317,10 +317,13 @@ class Serve(Case):
             self.assertIn(b'dyno', server.ask('/metrics', connection=connection)[2])
             self.assertIsNotNone(connection.sock, 'the connection was not kept')
             connection.close()
+            silent = [socket.create_connection(('127.0.0.1', server.port), timeout=WAIT_S) for _ in range(3)]  # no handshake until the end
             other = http.client.HTTPSConnection('127.0.0.1', server.port, timeout=WAIT_S)
             with self.assertRaises(ssl.SSLCertVerificationError):
                 other.request('GET', '/v2')
             server.stop()
+            for one in silent:
+                one.close()
 
     def test_certificates_are_checked_at_the_start(self):
         for name, text in ('certificate.pem', CERTIFICATE), ('key.pem', KEY), ('other.pem', OTHER_KEY):
@@ -328,7 +331,7 @@ class Serve(Case):
                 file.write(text)
         run = self.run_of('shapes')
         for arguments, texts in ((['--tls-key', 'key.pem'], ['--tls-certificate']),
-                                 (['--tls-certificate', 'certificate.pem'], ['certificate.pem']),
+                                 (['--tls-certificate', 'certificate.pem'], ['certificate.pem', '--tls-key']),
                                  (['--tls-certificate', 'key.pem', '--tls-key', 'key.pem'], ['key.pem']),
                                  (['--tls-certificate', 'gone.pem', '--tls-key', 'key.pem'], ['gone.pem']),
                                  (['--tls-certificate', 'certificate.pem', '--tls-key', 'gone.pem'], ['certificate.pem', 'gone.pem']),
