@@ -687,7 +687,7 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     return code;
   if (o.out && o.no_out)
     return dyno_cli_usage (argv[0], "--out and --no-out exclude each other");
-  if (o.name && o.options.resume)
+  if (o.name && o.options.resume && !dyno_folds_are_in (o.options.resume))
     return dyno_cli_usage (argv[0], "--name: a run that is resumed keeps its name; 'dynoctl runs "
                                     "rename' gives it another one");
   if (o.devices && o.options.device >= 0)

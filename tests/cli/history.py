@@ -133,6 +133,9 @@ class History(Case):
         self.assertEqual(self.runs()[0]['name'], 'b')
         self.train('--out', 'c', '--epochs', '1', '--folds', '2', '--name', 'parts')
         self.assertEqual([run['name'] for run in self.runs()][:2], ['parts, fold 2', 'parts, fold 1'])
+        shutil.rmtree(self.path('c/fold-2'))
+        self.run_it('train', '--resume', 'c', '--name', 'parts')
+        self.assertEqual([run['name'] for run in self.runs()][:3], ['parts, fold 2', 'parts, fold 2', 'parts, fold 1'])
 
     def start(self):
         return subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '100000', '--json', '--no-out'], cwd=self.folder,

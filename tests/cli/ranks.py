@@ -73,6 +73,8 @@ def starts_itself():
     add = [dynoctl, 'queue', 'add', *TRAIN[1:], '--json', '--out', 'queued']
     code, out, err = run([*add, '--devices', '0,99'])
     check('the queue checks the devices', code == 2 and '--devices 0,99' in err, err)
+    code, out, err = run([*add, '--devices', ''])
+    check('no device', code == 2 and 'it is all, or numbers' in err, err)
     code, out, err = run([*add, '--devices', '0,0', '--device', '0'])
     check('one device or several', code == 2 and 'exclude' in err, err)
     code, out, err = run([*add, '--devices', '0,0', '--steps', '3'])

@@ -117,8 +117,8 @@ check_weights (const char *path, GError **error)
   return FALSE;
 }
 
-/* Checks the devices now, since otherwise the job would fail later, unattended.  FALSE: the error was
- * printed. */
+/* Checks the devices now, since otherwise the job would fail later, unattended.  FALSE: the error
+ * was printed. */
 static gboolean
 check_devices (const QueueOptions *o, int *code)
 {
