@@ -40,7 +40,8 @@ dyno_window_queue_job (DynoWindow *self, GError **error)
   return TRUE;
 }
 
-/* Two runs at a time would share the device's memory, and be slower than one after the other. */
+/* Two runs at a time would share the device's memory, and be slower than one after the other.  A
+ * job of several devices counts as using all. */
 gboolean
 dyno_window_queue_holds_device (DynoWindow *self)
 {

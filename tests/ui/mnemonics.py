@@ -15,7 +15,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-OF = {'modelrow.c': 'DynoSettingsPanel'}  # the class that gets the labels of a file without a class
+OF = {'modelrow.c': 'DynoSettingsPanel', 'evaluateview.c': 'DynoRunsPage', 'predictview.c': 'DynoRunsPage'}  # the class that gets the labels of a file without a class
 # Classes that C code puts into others.
 STANDS_IN = {'DynoPresetPanel': 'DynoSettingsPanel', 'DynoQueueCard': 'DynoRunsPage', 'DynoDiagnosisCard': 'DynoDiagnosePage'}
 ADDED = re.compile(r'(?<!gtk_dialog_)(?:with_mnemonic|add_button|dyno_row_new|gtk_button_set_label)\b[^;]*?;', re.S)

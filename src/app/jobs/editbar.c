@@ -6,7 +6,8 @@
 
 struct _DynoEditBar {
   GtkInfoBar parent_instance;
-  GtkWidget *title, *name;
+  GtkWidget *title, *text, *name;
+  gboolean savable;
   gint64 id;
 };
 
@@ -24,6 +25,12 @@ dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
   /* Translators: model, data set */
   text = g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
   gtk_label_set_text (GTK_LABEL (self->title), text);
+  gtk_label_set_text (GTK_LABEL (self->text),
+                      job->job->devices
+                          ? _ ("Saving gives the job the data set, model and settings of this "
+                               "window; it keeps its place and its devices.")
+                          : _ ("Saving gives the job the data set, model, device and settings of "
+                               "this window; it keeps its place."));
   gtk_entry_set_text (GTK_ENTRY (self->name), job->job->name ? job->job->name : "");
   gtk_widget_show (GTK_WIDGET (self));
 }
@@ -38,6 +45,7 @@ dyno_edit_bar_get_name (DynoEditBar *self)
 void
 dyno_edit_bar_set_savable (DynoEditBar *self, gboolean savable)
 {
+  self->savable = savable;
   gtk_info_bar_set_response_sensitive (GTK_INFO_BAR (self), GTK_RESPONSE_ACCEPT, savable);
 }
 
@@ -62,6 +70,14 @@ dyno_edit_bar_close (GtkInfoBar *bar)
   gtk_info_bar_response (bar, GTK_RESPONSE_CANCEL);
 }
 
+/* Enter in the entry saves the job. */
+static void
+name_entered (DynoEditBar *self)
+{
+  if (self->savable)
+    gtk_info_bar_response (GTK_INFO_BAR (self), GTK_RESPONSE_ACCEPT);
+}
+
 static void
 dyno_edit_bar_class_init (DynoEditBarClass *class)
 {
@@ -76,19 +92,18 @@ dyno_edit_bar_init (DynoEditBar *self)
 {
   GtkInfoBar *bar = GTK_INFO_BAR (self);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
+  self->savable = TRUE;
   gtk_info_bar_set_message_type (bar, GTK_MESSAGE_QUESTION);
   self->title = dyno_text_new ("", "bar-title");
   gtk_container_add (GTK_CONTAINER (box), self->title);
-  gtk_container_add (
-      GTK_CONTAINER (box),
-      dyno_text_new (_ ("Saving gives the job the data set, model, device and settings "
-                        "of this window; it keeps its place."),
-                     "bar-text"));
+  self->text = dyno_text_new ("", "bar-text");
+  gtk_container_add (GTK_CONTAINER (box), self->text);
   self->name = gtk_entry_new ();
   gtk_entry_set_placeholder_text (GTK_ENTRY (self->name), _ ("Name of the run"));
   gtk_widget_set_halign (self->name, GTK_ALIGN_START);
   gtk_widget_set_margin_top (self->name, 4);
   dyno_widget_set_accessible_name (self->name, _ ("Name of the run"));
+  g_signal_connect_swapped (self->name, "activate", G_CALLBACK (name_entered), self);
   gtk_container_add (GTK_CONTAINER (box), self->name);
   gtk_container_add (GTK_CONTAINER (gtk_info_bar_get_content_area (bar)), box);
   gtk_info_bar_add_button (bar, _ ("Leave as It Was"), GTK_RESPONSE_CANCEL);

@@ -346,7 +346,7 @@ void
 dyno_evaluate_view_show_result (GtkWidget *view, DynoEvaluation *evaluation, const GError *error)
 {
   View *self = get_view (view);
-  g_return_if_fail (!self->evaluation);
+  g_clear_pointer (&self->evaluation, dyno_evaluation_unref);
   stop (&self->measuring);
   self->evaluation = evaluation;
   set_busy (self, FALSE);
@@ -519,7 +519,7 @@ new_data_button (View *self)
 {
   GtkWidget *data = gtk_menu_button_new (), *popover = gtk_popover_new (data),
             *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_container_add (GTK_CONTAINER (data), gtk_label_new_with_mnemonic (_ ("_Data")));
+  gtk_container_add (GTK_CONTAINER (data), gtk_label_new_with_mnemonic (_ ("D_ata")));
   g_object_set (box, "margin", 8, NULL);
   add_choice (box, _ ("Validation Samples of the Run"), G_CALLBACK (take_validation), self);
   if (dyno_evaluate_has_test (self->request->folder))
@@ -606,7 +606,7 @@ add_samples (View *self)
   self->samples_title = new_label ("", 0, "bar-title");
   gtk_label_set_ellipsize (GTK_LABEL (self->samples_title), PANGO_ELLIPSIZE_END);
   gtk_widget_set_hexpand (self->samples_title, TRUE);
-  self->worst = gtk_button_new_with_mnemonic (_ ("Show the _Worst"));
+  self->worst = gtk_button_new_with_mnemonic (_ ("Show the Wo_rst"));
   gtk_widget_set_no_show_all (self->worst, TRUE);
   g_signal_connect_swapped (self->worst, "clicked", G_CALLBACK (show_worst), self);
   gtk_container_add (GTK_CONTAINER (head), self->samples_title);
@@ -648,7 +648,7 @@ add_head (View *self)
       _ ("Fit the probabilities, and the thresholds of labels, to these samples, and keep that in "
          "the weights of the run"));
   g_signal_connect_swapped (self->calibrate, "clicked", G_CALLBACK (calibrate), self);
-  self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
+  self->save = gtk_button_new_with_mnemonic (_ ("Save Ta_ble…"));
   g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
   self->spinner = gtk_spinner_new ();
   gtk_widget_set_no_show_all (self->spinner, TRUE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread of an evaluation.  The predictor, with its device, ends with the thread; what the
- * dialog shows is copied. */
+ * view shows is copied. */
 #include "evaluatework.h"
 #include "evaluatemasks.h"
 #include "format.h"

@@ -370,13 +370,13 @@ add_buttons (View *self, GtkWidget *content)
   g_object_set (flow, "selection-mode", GTK_SELECTION_NONE, "max-children-per-line", 3,
                 "homogeneous", TRUE, "column-spacing", 8, "row-spacing", 8, "can-focus", FALSE,
                 NULL);
-  self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
+  self->save = gtk_button_new_with_mnemonic (_ ("Save Ta_ble…"));
   gtk_widget_set_sensitive (self->save, FALSE);
   gtk_widget_set_tooltip_text (
       self->save, _ ("The most likely classes, the labels, or the values, of each image, as "
                      "CSV"));
   g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
-  self->save_masks = gtk_button_new_with_mnemonic (_ ("Save _Masks…"));
+  self->save_masks = gtk_button_new_with_mnemonic (_ ("Save Mas_ks…"));
   gtk_widget_set_tooltip_text (self->save_masks,
                                _ ("The class of each pixel of each image, as PNG files"));
   g_signal_connect_swapped (self->save_masks, "clicked", G_CALLBACK (choose_masks_folder), self);

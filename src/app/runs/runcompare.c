@@ -30,6 +30,8 @@ struct _DynoRunCompare {
   guint timer; /* while a run in progress is shown */
   const DynoStoredRun *runs[DYNO_RUN_COMPARE_MOST];
   guint n;
+  gint64 shown[DYNO_RUN_COMPARE_MOST]; /* ids of the runs that are drawn */
+  guint n_shown;
 };
 
 enum { FAILED, EXPORTED, N_SIGNALS };
@@ -130,7 +132,8 @@ show_curves (DynoRunCompare *self)
     for (guint i = 0; i < self->n; i++)
       {
         const DynoRunCurve *curve = dyno_run_curves_get (self->curves, self->runs[i], TRUE);
-        DynoSeries *series = curve ? get_series (curve, quantity, part, metric) : NULL;
+        DynoSeries *series = curve ? get_series (curve, quantity, part, metric) : NULL,
+                   *trained = curve ? get_series (curve, quantity, 0, metric) : NULL;
         waits |= !curve;
         if (!series || dyno_series_get_length (series) == 0)
           continue;
@@ -138,7 +141,8 @@ show_curves (DynoRunCompare *self)
                                      .colour = i,
                                      .dash = part,
                                      .points = part == 1,
-                                     .unnamed = part == 1,
+                                     /* only validations measure some metrics */
+                                     .unnamed = part == 1 && dyno_series_get_length (trained) > 0,
                                      .hidden = is_hidden (self, i, part),
                                      .mark_gaps = part == 0 && quantity <= LOG_LOSS,
                                      .x_map = x == EPOCHS ? curve->epochs
@@ -179,8 +183,8 @@ span_asked (DynoPlotView *view, double x0, double x1, gpointer data)
   dyno_plot_view_set_span (view, (DynoPlotSpan){ x0, x1 });
 }
 
-/* The numbers are written in a thread.  The series are referenced, and do not change: those of a run
- * in progress are replaced by longer ones. */
+/* The numbers are written in a thread.  The series are referenced, and do not change: those of a
+ * run in progress are replaced by longer ones. */
 typedef struct {
   char *path;
   guint n;
@@ -261,8 +265,10 @@ static void
 export_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (data));
+  static const char *const files[] = { "dyno-runs-loss", "dyno-runs-loss", "dyno-runs-metric",
+                                       "dyno-runs-throughput", "dyno-runs-memory" };
   dyno_dialog_export_curves (GTK_WINDOW (window), g_variant_get_string (parameter, NULL),
-                             "dyno-runs", curves_chosen, data);
+                             files[get_quantity (data)], curves_chosen, data);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
@@ -479,13 +485,37 @@ update_timer (DynoRunCompare *self)
 }
 
 void
+dyno_run_compare_forget (DynoRunCompare *self)
+{
+  self->n = 0;
+}
+
+/* Whether these runs are drawn already; they are then in the view from now on. */
+static gboolean
+take_ids (DynoRunCompare *self, const DynoStoredRun *const *runs, guint n)
+{
+  gboolean same = n == self->n_shown;
+  for (guint i = 0; i < n; i++)
+    {
+      same &= self->shown[i] == runs[i]->id;
+      self->shown[i] = runs[i]->id;
+    }
+  self->n_shown = n;
+  return same;
+}
+
+void
 dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                        const DynoStoredRun *const *runs, guint n)
 {
-  /* The view must release the series before they are freed. */
-  dyno_plot_view_set_lines (self->view, NULL, 0);
-  dyno_plot_view_set_span (self->view, (DynoPlotSpan){ 0, 0 });
-  dyno_run_curves_forget (curves);
+  gboolean same = take_ids (self, runs, MIN (n, DYNO_RUN_COMPARE_MOST));
+  if (!same)
+    {
+      /* The view must release the series before they are freed. */
+      dyno_plot_view_set_lines (self->view, NULL, 0);
+      dyno_plot_view_set_span (self->view, (DynoPlotSpan){ 0, 0 });
+      dyno_run_curves_forget (curves);
+    }
   if (!self->curves)
     {
       self->curves = g_object_ref (curves);
@@ -498,6 +528,8 @@ dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
   update_timer (self);
   if (n == 0)
     return;
+  for (guint i = 0; same && i < self->n; i++)
+    dyno_run_curves_follow (self->curves, self->runs[i]); /* one may have ended */
   show_curves (self);
   show_settings (self);
 }

@@ -4,6 +4,7 @@
 #include "metrics.h"
 #include "runview.h"
 #include "words.h"
+#include <glib/gi18n.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #ifdef __GLIBC__
@@ -97,7 +98,12 @@ take_rows (DynoRunCurve *curve, DynoMetrics *log, const char *metric_name, doubl
   dyno_metrics_get_table (log, &table);
   int metric = find_metric (&table, metric_name);
   if (metric >= 0)
-    curve->info = table.infos[metric];
+    {
+      curve->info = table.infos[metric];
+      const char *one = curve->info.format == DYNO_METRIC_FRACTION ? "%" : curve->info.unit;
+      dyno_series_set_unit (curve->metric, one);
+      dyno_series_set_unit (curve->val_metric, one);
+    }
   double unit = metric >= 0 && curve->info.format == DYNO_METRIC_FRACTION ? 100 : 1;
   DynoStepMetrics rows[CHUNK];
   DynoEpochMetrics epoch;
@@ -193,8 +199,8 @@ read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   curve->val_loss = dyno_series_new (request->title, "");
   curve->metric = dyno_series_new (request->title, "");
   curve->val_metric = dyno_series_new (request->title, "");
-  curve->rate = dyno_series_new (request->title, "");
-  curve->memory = dyno_series_new (request->title, "");
+  curve->rate = dyno_series_new (request->title, _ ("samples/s"));
+  curve->memory = dyno_series_new (request->title, "MiB");
   curve->seconds = dyno_series_new ("", "s");
   curve->epochs = dyno_series_new ("", "");
   if (log)

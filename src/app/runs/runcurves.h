@@ -18,8 +18,8 @@ typedef struct {
   guint n_spark;                  /* 0: no curve is known */
   float spark[DYNO_SPARK_POINTS]; /* the loss, smoothed, from its first step to its last */
   /* NULL unless the run was requested with `whole`.  All are over steps; seconds and epochs map
-   * steps to the other x axes.  metric and val_metric: of `info`, fractions in percent; rate: samples
-   * per second; memory: of the device, in MiB. */
+   * steps to the other x axes.  metric and val_metric: of `info`, fractions in percent; rate:
+   * samples per second; memory: of the device, in MiB. */
   DynoSeries *loss, *val_loss, *metric, *val_metric, *rate, *memory, *seconds, *epochs;
   DynoMetricInfo info; /* the metric that selects the best epoch, or the first; name NULL: none */
 } DynoRunCurve;
@@ -27,8 +27,8 @@ typedef struct {
 /* Signal "read": a further curve was read. */
 DynoRunCurves *dyno_run_curves_new (void);
 /* Returns NULL while the curve is not read; the call then requests it.  whole: with the series,
- * which are labelled with the run's title.  The result is valid until the next call that requests
- * another curve, its series until _forget. */
+ * which are labelled with the run's title.  The result is valid until the main loop goes on,
+ * its series until _forget. */
 const DynoRunCurve *dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run,
                                          gboolean whole);
 /* Reads the series of a run in progress anew, if the run has them and its log has grown; "read" is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tab is filled when it is shown.  Evaluations and predictions belong to their run: they go on, and
- * are there again, when another run was looked at meanwhile. */
+/* A tab is filled when it is shown.  Evaluations and predictions belong to their run: they go on,
+ * and are there again, when another run was looked at meanwhile. */
 #include "rundetails.h"
 #include "diagnosiscard.h"
 #include "evaluateview.h"
@@ -13,18 +13,20 @@
 #include <handy.h>
 
 #define MOST_WIDTH 860
-#define NONE       "none" /* the child of a stack of views that says why there is no view */
+#define NONE       "none"     /* the child of a stack of views that says why there is no view */
+#define UID        "dyno-uid" /* of the run that a view shows */
 
 struct _DynoRunDetails {
   GtkBox parent_instance;
-  GtkWidget *stack, *compare, *diagnosis, *evaluations, *predictions, *export;
+  GtkWidget *stack, *compare, *diagnosis, *no_diagnosis, *evaluations, *predictions, *export;
   DynoRunCurves *curves;
   DynoSetup *setup;
   const DynoStoredRun *run; /* the only run; NULL: there are none or several */
   char *judged;             /* folder of the run whose diagnosis was requested last */
   guint64 judged_steps;     /* its steps at that time */
-  char *tab;                /* the tab that was chosen */
-  gboolean changing;        /* the stack is being changed by this file */
+  DynoRunState judged_state;
+  char *tab;         /* the tab that was chosen */
+  gboolean changing; /* the stack is being changed by this file */
 };
 
 enum { FAILED, EXPORTED, N_SIGNALS };
@@ -94,9 +96,17 @@ show_view (DynoRunDetails *self, GtkWidget *stack, const ViewKind *kind)
       return NULL;
     }
   GtkWidget *view = gtk_stack_get_child_by_name (GTK_STACK (stack), self->run->folder);
+  const guint64 *uid = view ? g_object_get_data (G_OBJECT (view), UID) : NULL;
+  if (uid && *uid != self->run->uid) /* the view is of a run that had the folder before */
+    {
+      gtk_widget_destroy (view);
+      view = NULL;
+    }
   if (!view)
     {
       view = kind->make (self->run);
+      g_object_set_data_full (G_OBJECT (view), UID,
+                              g_memdup2 (&self->run->uid, sizeof self->run->uid), g_free);
       gtk_widget_show (view);
       gtk_stack_add_named (GTK_STACK (stack), view, self->run->folder);
     }
@@ -110,21 +120,24 @@ show_view (DynoRunDetails *self, GtkWidget *stack, const ViewKind *kind)
 
 /* --- tabs ------------------------------------------------------------------------------------- */
 
-/* The run is judged again when it has gone on. */
+/* The run is judged again when it has gone on, or has ended. */
 static void
 judge (DynoRunDetails *self)
 {
-  if (!self->run || !self->setup || !self->run->folder)
+  const DynoStoredRun *run = self->run;
+  if (!run || !self->setup)
     return;
-  if (g_strcmp0 (self->run->folder, self->judged) != 0)
+  if (!run->folder || g_strcmp0 (run->folder, self->judged) != 0)
     gtk_widget_hide (self->diagnosis); /* the diagnosis of another run */
-  else if (self->run->steps == self->judged_steps)
+  else if (run->steps == self->judged_steps && run->state == self->judged_state)
     return;
   g_free (self->judged);
-  self->judged = g_strdup (self->run->folder);
-  self->judged_steps = self->run->steps;
-  dyno_diagnosis_card_set_folder (DYNO_DIAGNOSIS_CARD (self->diagnosis), self->run->folder,
-                                  self->setup);
+  self->judged = g_strdup (run->folder);
+  self->judged_steps = run->steps;
+  self->judged_state = run->state;
+  gtk_label_set_text (GTK_LABEL (self->no_diagnosis),
+                      run->folder ? _ ("Reading the run…") : _ ("This run has kept no log."));
+  dyno_diagnosis_card_set_folder (DYNO_DIAGNOSIS_CARD (self->diagnosis), run->folder, self->setup);
 }
 
 static void
@@ -171,8 +184,8 @@ void
 dyno_run_details_forget (DynoRunDetails *self)
 {
   self->run = NULL;
-  dyno_run_export_set_runs (self->export, NULL, 0);
-  dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves, NULL, 0);
+  dyno_run_export_forget (self->export);
+  dyno_run_compare_forget (DYNO_RUN_COMPARE (self->compare));
 }
 
 void
@@ -305,15 +318,22 @@ dyno_run_details_init (DynoRunDetails *self)
   add_switcher (self);
   self->compare = dyno_run_compare_new ();
   self->diagnosis = g_object_new (DYNO_TYPE_DIAGNOSIS_CARD, NULL);
+  self->no_diagnosis = gtk_label_new ("");
+  g_object_set (self->no_diagnosis, "wrap", TRUE, "margin", 24, "visible", TRUE, NULL);
+  dyno_widget_add_class (self->no_diagnosis, "dim-label", TRUE);
+  GtkWidget *judged = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_container_add (GTK_CONTAINER (judged), self->no_diagnosis);
+  gtk_container_add (GTK_CONTAINER (judged), self->diagnosis);
+  g_object_bind_property (self->diagnosis, "visible", self->no_diagnosis, "visible",
+                          G_BINDING_SYNC_CREATE | G_BINDING_INVERT_BOOLEAN);
   self->evaluations = new_views ();
   self->predictions = new_views ();
   self->export = dyno_run_export_new (export_done, self);
   add_tab (self, self->compare, "curves", _ ("Curves"), 0);
-  add_tab (self, self->diagnosis, "diagnosis", _ ("Diagnosis"), MOST_WIDTH);
+  add_tab (self, judged, "diagnosis", _ ("Diagnosis"), MOST_WIDTH);
   add_tab (self, self->evaluations, "evaluate", _ ("Evaluation"), 0);
   add_tab (self, self->predictions, "predict", _ ("Predictions"), MOST_WIDTH);
   add_tab (self, self->export, "export", _ ("Export"), MOST_WIDTH);
-  gtk_widget_hide (self->diagnosis); /* until it is made */
   gtk_container_add (GTK_CONTAINER (self), self->stack);
   gtk_widget_show (self->stack);
   g_signal_connect_object (self->compare, "failed", G_CALLBACK (emit_failed), self,

@@ -275,6 +275,14 @@ enable (Export *self, const char *name, gboolean enabled)
 }
 
 void
+dyno_run_export_forget (GtkWidget *page)
+{
+  Export *self = get_export (page);
+  g_clear_pointer ((gpointer *) &self->runs, g_free);
+  self->n = 0;
+}
+
+void
 dyno_run_export_set_runs (GtkWidget *page, const DynoStoredRun *const *runs, guint n)
 {
   Export *self = get_export (page);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* During the run the diagnosis is repeated every INTERVAL_US on the run's view.  When the run has
- * ended, the diagnosis of its folder is made in a thread; a result that arrives after another run
- * has begun is dropped.  The rows of findings are rebuilt only when their texts change, and not
- * while one has the focus. */
+ * ended, the diagnosis of its folder is made in a thread, as that of a past run is; a result that
+ * arrives after another run has begun, or was asked for, is dropped.  The rows of findings are
+ * rebuilt only when their texts change, and not while one has the focus. */
 #include "diagnosiscard.h"
 #include "findingrow.h"
 #include "format.h"
@@ -500,7 +500,8 @@ dyno_diagnosis_card_set_folder (DynoDiagnosisCard *self, const char *folder, Dyn
     g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, G_CONNECT_SWAPPED);
   self->setup = setup;
   self->run++;
-  judge_in_thread (self, folder);
+  if (folder)
+    judge_in_thread (self, folder);
 }
 
 static void

@@ -99,7 +99,7 @@ evaluate_init (Evaluate *e, const char *name, gboolean has_test)
       dyno_dataset_open ("builtin:shapes?size=16&samples=64", NULL, NULL, NULL, NULL, NULL);
   e->view = dyno_evaluate_view_new (folder, job);
   e->window = parts_show (e->view, 700, 600);
-  e->save = parts_find_button (e->view, "_Save Table…");
+  e->save = parts_find_button (e->view, "Save Ta_ble…");
   e->calibrate = parts_find_button (e->view, "_Calibrate");
   GtkWidget *begin = parts_find_button (e->view, "E_valuate the Validation Samples");
   g_assert_false (dyno_evaluate_view_is_busy (e->view) || gtk_widget_get_sensitive (e->save)
@@ -357,7 +357,7 @@ test_samples_are_of_the_chosen_cell (void)
 
   evaluate_init (&e, "cells", FALSE);
   GtkWidget *matrix = parts_find (e.view, DYNO_TYPE_CONFUSION_VIEW),
-            *show = parts_find_button (e.view, "Show the _Worst");
+            *show = parts_find_button (e.view, "Show the Wo_rst");
   for (guint i = 0; i < 2; i++)
     {
       dyno_evaluate_view_show_result (e.view, new_classes (&e), NULL);
@@ -601,7 +601,7 @@ test_masks_are_of_the_chosen_class (void)
 
   evaluate_init (&e, "masks", FALSE);
   GtkWidget *matrix = parts_find (e.view, DYNO_TYPE_CONFUSION_VIEW),
-            *show = parts_find_button (e.view, "Show the _Worst");
+            *show = parts_find_button (e.view, "Show the Wo_rst");
   for (guint i = 0; i < 2; i++)
     {
       DynoEvaluation *masks = new_evaluation (&e, 3);
@@ -659,8 +659,8 @@ predict_init (Predict *p, const char *name)
 
   p->view = dyno_predict_view_new (folder);
   p->window = parts_show (p->view, 500, 400);
-  p->save = parts_find_button (p->view, "_Save Table…");
-  p->save_masks = parts_find_button (p->view, "Save _Masks…");
+  p->save = parts_find_button (p->view, "Save Ta_ble…");
+  p->save_masks = parts_find_button (p->view, "Save Mas_ks…");
   p->list = parts_find (p->view, GTK_TYPE_LIST_BOX);
   g_assert_true (is_shown (find_label (p->view, "Drop images here")) && !is_shown (p->list));
   g_assert_false (dyno_predict_view_is_busy (p->view));

@@ -405,6 +405,24 @@ test_runs_are_compared_by_each_quantity (void)
         g_assert_true (plot->y_from_zero == rows[i].from_zero && plot->robust == rows[i].robust);
         g_assert_true ((plot->smoothing > 0) == rows[i].smoothed && plot->y_log == rows[i].logs);
       }
+  /* The same runs, read again, keep the span and the curves; other ones do not. */
+  GtkWidget *view = parts_find (widget, DYNO_TYPE_PLOT_VIEW);
+  for (guint i = 0; i < 2; i++)
+    {
+      drawn.n = 3;
+      parts_wait (is_drawn, &drawn);
+      g_signal_emit_by_name (view, "span", 3.0, 5.0);
+      dyno_run_compare_forget (DYNO_RUN_COMPARE (widget));
+      dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, (const DynoStoredRun *const *) runs,
+                             3);
+      g_assert_true (plot->n_lines > 0 && plot->x0 == 3 && plot->x1 == 5);
+      const DynoStoredRun *reordered[] = { runs[0], runs[2], runs[1] };
+      dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, reordered, 3);
+      g_assert_true (plot->x0 == 0 && plot->x1 == 0);
+      dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, (const DynoStoredRun *const *) runs,
+                             3);
+    }
+  parts_wait (is_drawn, &drawn);
   /* The metric of a run without a metric of its own name is the first one of its log. */
   gtk_combo_box_set_active (quantity, 2);
   const DynoStoredRun *other[] = { runs[1] };

@@ -290,6 +290,46 @@ test_a_past_run_is_diagnosed (void)
   parts_wait (is_said, &(Said){ card, "128 samples/s" });
 }
 
+/* Another run that took the folder does not get the view of the run before it; a run without a folder
+ * has no diagnosis. */
+static void
+test_folders_pass_to_other_runs (void)
+{
+  g_auto (Details) d = { 0 };
+
+  details_init (&d);
+  choose (&d, "evaluate");
+  guint ended = 0;
+  for (guint i = 0; i < 2; i++)
+    {
+      show (&d, 1, 1);
+      GtkWidget *view = get_view (&d, "evaluate");
+      g_signal_connect (view, "destroy", G_CALLBACK (note_end), &ended);
+      show (&d, 2, 1);
+      d.runs[1]->steps += 10; /* the same run goes on */
+      show (&d, 1, 1);
+      g_assert_true (get_view (&d, "evaluate") == view);
+      d.runs[1]->uid++;
+      show (&d, 1, 1);
+      g_assert_cmpuint (ended, ==, i + 1);
+      g_assert_true (GTK_IS_BOX (get_view (&d, "evaluate")));
+    }
+  write_log (d.runs[1]->folder, 40, 500);
+  GtkWidget *card = parts_find (d.details, DYNO_TYPE_DIAGNOSIS_CARD),
+            *tab = gtk_widget_get_parent (card);
+  choose (&d, "diagnosis");
+  parts_wait (is_judged, card);
+  g_clear_pointer (&d.runs[2]->folder, g_free);
+  show (&d, 2, 1);
+  g_assert_false (gtk_widget_get_visible (card));
+  parts_assert_says (tab, "This run has kept no log.");
+  show (&d, 1, 1);
+  parts_assert_says (tab, "Reading the run…");
+  parts_wait (is_judged, card);
+  parts_assert_says_not (tab, "Reading the run…");
+  d.runs[2]->folder = g_build_filename (g_get_home_dir (), d.runs[2]->name, NULL);
+}
+
 /* The page may free its runs; what has the focus keeps it. */
 static void
 test_the_focus_stays_when_runs_are_read_again (void)
@@ -309,6 +349,16 @@ test_the_focus_stays_when_runs_are_read_again (void)
       show (&d, 1, 1);
       assert_tabs (&d, "curves diagnosis [evaluate] predict export");
       g_assert_true (gtk_window_get_focus (GTK_WINDOW (d.window)) == button);
+    }
+  choose (&d, "export");
+  g_autoptr (GPtrArray) buttons =
+      parts_find_all (gtk_stack_get_child_by_name (get_stack (&d), "export"), GTK_TYPE_BUTTON);
+  gtk_widget_grab_focus (buttons->pdata[0]);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_run_details_forget (DYNO_RUN_DETAILS (d.details));
+      show (&d, 1, 1);
+      g_assert_true (gtk_window_get_focus (GTK_WINDOW (d.window)) == buttons->pdata[0]);
     }
 }
 
@@ -340,6 +390,7 @@ parts_add_run_details (void)
                    test_weights_are_evaluated_once_they_are_there);
   g_test_add_func ("/ui/parts/views-of-runs-are-kept", test_views_of_runs_are_kept);
   g_test_add_func ("/ui/parts/a-past-run-is-diagnosed", test_a_past_run_is_diagnosed);
+  g_test_add_func ("/ui/parts/folders-pass-to-other-runs", test_folders_pass_to_other_runs);
   g_test_add_func ("/ui/parts/the-focus-stays-when-runs-are-read-again",
                    test_the_focus_stays_when_runs_are_read_again);
   g_test_add_func ("/ui/parts/dropped-images-are-predicted-by-the-run",
