@@ -100,13 +100,12 @@ dyno_ranks_parse_devices (const char *list, GError **error)
   if (strcmp (list, "all") == 0)
     return list_alike (devices);
   numbers = g_array_new (FALSE, FALSE, sizeof (guint));
-  for (guint i = 0; i < MAX (g_strv_length (words), 1); i++) /* an empty list is no list */
+  for (guint i = 0; words[i]; i++)
     {
       guint64 value;
       guint number;
-      if (!words[i]
-          || !g_ascii_string_to_unsigned (g_strstrip (words[i]), 10, 0, devices->len - 1, &value,
-                                          NULL))
+      if (!g_ascii_string_to_unsigned (g_strstrip (words[i]), 10, 0, devices->len - 1, &value,
+                                       NULL))
         {
           g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                        "--devices %s: it is all, or numbers by commas from 0 to %u, as 'dynoctl "

@@ -74,7 +74,7 @@ def starts_itself():
     code, out, err = run([*add, '--devices', '0,99'])
     check('the queue checks the devices', code == 2 and '--devices 0,99' in err, err)
     code, out, err = run([*add, '--devices', ''])
-    check('no device', code == 2 and 'it is all, or numbers' in err, err)
+    check('no device', code == 2 and '--devices: its value is empty' in err, err)
     code, out, err = run([*add, '--devices', '0,0', '--device', '0'])
     check('one device or several', code == 2 and 'exclude' in err, err)
     code, out, err = run([*add, '--devices', '0,0', '--steps', '3'])
