@@ -44,9 +44,8 @@ static struct {
   gint64 first_end, last_end;
 } delays;
 
-/* Replaces GLib's for the batcher. */
-gboolean
-g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
+/* Replaces GLib's for the batcher.  In parentheses, since it is a macro for ThreadSanitizer. */
+gboolean (g_cond_wait_until) (GCond *cond, GMutex *mutex, gint64 end_time)
 {
   gboolean (*glib) (GCond *, GMutex *, gint64) =
       (gboolean (*) (GCond *, GMutex *, gint64)) dlsym (RTLD_NEXT, "g_cond_wait_until");
