@@ -304,8 +304,8 @@ new_head (DynoDevicePage *self)
 {
   GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
             *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
-  self->title = dyno_bar_label_new ("", "run-title");
-  self->subtitle = dyno_bar_label_new ("", "dim-label");
+  self->title = dyno_text_new ("", "run-title");
+  self->subtitle = dyno_text_new ("", "dim-label");
   self->choice = gtk_combo_box_text_new ();
   dyno_widget_set_accessible_name (self->choice, _ ("Device that is shown"));
   dyno_widget_limit_combo (self->choice, 20);
@@ -326,7 +326,7 @@ static GtkWidget *
 new_card (const char *heading, GtkWidget *content)
 {
   GtkWidget *card = gtk_box_new (GTK_ORIENTATION_VERTICAL, 9),
-            *title = dyno_bar_label_new (heading, "bar-title");
+            *title = dyno_text_new (heading, "bar-title");
   dyno_widget_add_class (card, "card", TRUE);
   dyno_widget_add_class (card, "step-card", TRUE);
   gtk_container_add (GTK_CONTAINER (card), title);

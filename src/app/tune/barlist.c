@@ -3,23 +3,12 @@
 #include "row.h"
 
 GtkWidget *
-dyno_bar_label_new (const char *text, const char *class)
-{
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  if (class)
-    dyno_widget_add_class (label, class, TRUE);
-  return label;
-}
-
-GtkWidget *
 dyno_bar_row_new (const char *name, const char *value, double share)
 {
   GtkWidget *row = gtk_box_new (GTK_ORIENTATION_VERTICAL, 3),
             *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
-            *title = dyno_bar_label_new (name, NULL),
-            *number = dyno_bar_label_new (value, "numeric"), *bar = gtk_progress_bar_new ();
+            *title = dyno_text_new (name, NULL), *number = dyno_text_new (value, "numeric"),
+            *bar = gtk_progress_bar_new ();
   gtk_widget_set_hexpand (title, TRUE);
   gtk_label_set_xalign (GTK_LABEL (number), 1);
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (bar), CLAMP (share, 0, 1));

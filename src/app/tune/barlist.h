@@ -5,8 +5,6 @@
 
 G_BEGIN_DECLS
 
-/* A label at the left that wraps; class: of the style sheet, or NULL. */
-GtkWidget *dyno_bar_label_new (const char *text, const char *class);
 /* The name, the value at the right end, and the bar below both; share 0 to 1. */
 GtkWidget *dyno_bar_row_new (const char *name, const char *value, double share);
 

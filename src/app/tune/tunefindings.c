@@ -11,7 +11,7 @@ static GtkWidget *
 new_part (GtkWidget *box, const char *title)
 {
   GtkWidget *part = gtk_box_new (GTK_ORIENTATION_VERTICAL, 8);
-  gtk_container_add (GTK_CONTAINER (part), dyno_bar_label_new (title, "run-title"));
+  gtk_container_add (GTK_CONTAINER (part), dyno_text_new (title, "run-title"));
   gtk_container_add (GTK_CONTAINER (box), part);
   return part;
 }
@@ -88,7 +88,7 @@ add_reasons (GtkWidget *box, const DynoTuneResult *r)
     return;
   GtkWidget *part = new_part (box, _ ("Why"));
   for (guint i = 1; i < n; i++)
-    gtk_container_add (GTK_CONTAINER (part), dyno_bar_label_new (r->reasons[i], NULL));
+    gtk_container_add (GTK_CONTAINER (part), dyno_text_new (r->reasons[i], NULL));
 }
 
 void
