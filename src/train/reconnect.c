@@ -52,7 +52,7 @@ set_pause (DynoRun *run, gboolean pause)
 }
 
 static DynoRunOutcome
-try_again (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *reason,
+try_again (DynoRun *run, const DynoRunRestart *restart, gpointer data, const GError *reason,
            GError **error)
 {
   for (;;)
@@ -62,7 +62,7 @@ try_again (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *re
 
       if (stop)
         return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
-      if (dyno_loader_wait (restart (data), run->session->soft, &problem))
+      if (dyno_loader_wait (restart->try (data), run->session->soft, &problem))
         return DYNO_RUN_GOES_ON;
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         continue; /* a stop, which wait_for_try returns */
@@ -82,8 +82,8 @@ try_again (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *re
 }
 
 DynoRunOutcome
-dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *reason,
-                    GError **error)
+dyno_run_reconnect (DynoRun *run, const DynoRunRestart *restart, gpointer data,
+                    const GError *reason, GError **error)
 {
   gint64 began = dyno_run_clock_now (&run->clock);
   DynoRunOutcome outcome;
@@ -100,6 +100,7 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
   if (outcome != DYNO_RUN_GOES_ON)
     return outcome;
   dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
+  restart->ahead (data);
   dyno_run_warn (run, _ ("The data set can be read again; the run continues where it was"));
   return outcome;
 }

@@ -71,10 +71,16 @@ typedef struct {
 DynoRunOutcome dyno_run_loop (DynoRun *run, GError **error);
 
 /* reconnect.c.  Pauses until the data set can be read again, after an UNREACHABLE error (reason);
- * no submission may be in flight.  restart starts the loader's epoch again at the batch that could
- * not be read, and returns the loader. */
-typedef DynoLoader *(*DynoRunRestart) (gpointer data);
-DynoRunOutcome dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data,
+ * no submission may be in flight. */
+typedef struct {
+  /* For each try: starts the loader's epoch again at the batch that could not be read, and returns
+   * the loader. */
+  DynoLoader *(*try) (gpointer data);
+  /* After the try that succeeded: starts the loader that reads ahead again.  It is left alone
+   * before, since its own failure would be a second outage after the end of the first. */
+  void (*ahead) (gpointer data);
+} DynoRunRestart;
+DynoRunOutcome dyno_run_reconnect (DynoRun *run, const DynoRunRestart *restart, gpointer data,
                                    const GError *reason, GError **error);
 
 /* report.c: the state of the reports, the folder of the run and its rows.  The log outlives the

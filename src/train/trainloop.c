@@ -367,20 +367,29 @@ start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
 }
 
 static DynoLoader *
-restart_training (gpointer data)
+try_training (gpointer data)
 {
   Loop *loop = data;
-  DynoEngine *engine = loop->run->engine;
 
   start_loader (loop, loop->run->position.epoch, loop->epoch_step);
-  if (loop->validation_begun)
-    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->validation.uploader), 0, 0);
-  return dyno_uploader_get_loader (engine->training.uploader);
+  return dyno_uploader_get_loader (loop->run->engine->training.uploader);
 }
+
+static void
+restart_validation_ahead (gpointer data)
+{
+  Loop *loop = data;
+
+  if (loop->validation_begun)
+    dyno_loader_start_epoch (dyno_uploader_get_loader (loop->run->engine->validation.uploader), 0,
+                             0);
+}
+
+static const DynoRunRestart restart_training = { try_training, restart_validation_ahead };
 
 /* Pauses for a disk or server that does not respond; any other problem fails the run. */
 static DynoRunOutcome
-reconnect (Loop *loop, DynoRunRestart restart, GError *problem, GError **error)
+reconnect (Loop *loop, const DynoRunRestart *restart, GError *problem, GError **error)
 {
   if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE)
       || loop->run->session->comm) /* the other ranks are in the middle of a step */
@@ -423,7 +432,7 @@ run_steps (Loop *loop, GError **error)
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         continue; /* a stop, which obey handles */
       if (!ran
-          && (outcome = reconnect (loop, restart_training, problem, error)) != DYNO_RUN_GOES_ON)
+          && (outcome = reconnect (loop, &restart_training, problem, error)) != DYNO_RUN_GOES_ON)
         return outcome;
       if (!ran)
         continue;
@@ -479,18 +488,26 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   return TRUE;
 }
 
-/* Restarts the validation; the training's loader is already at the next epoch. */
 static DynoLoader *
-restart_validation (gpointer data)
+try_validation (gpointer data)
 {
   Loop *loop = data;
   DynoLoader *loader = dyno_uploader_get_loader (loop->run->engine->validation.uploader);
 
-  start_loader (loop, loop->run->position.epoch + 1, 0);
   dyno_loader_start_epoch (loader, 0, 0);
   loop->validation_begun = TRUE;
   return loader;
 }
+
+static void
+restart_training_ahead (gpointer data)
+{
+  Loop *loop = data;
+
+  start_loader (loop, loop->run->position.epoch + 1, 0);
+}
+
+static const DynoRunRestart restart_validation = { try_validation, restart_training_ahead };
 
 static void
 describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
@@ -574,7 +591,7 @@ end_epoch (Loop *loop, GError **error)
 
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         return stop_asked (run);
-      outcome = reconnect (loop, restart_validation, problem, error);
+      outcome = reconnect (loop, &restart_validation, problem, error);
       if (outcome != DYNO_RUN_GOES_ON)
         return outcome;
       g_clear_error (&problem);

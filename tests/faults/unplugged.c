@@ -33,6 +33,17 @@ static gint bad_sector = -1;
 static const gint *unplugs;
 static gint n_reads; /* atomic */
 
+/* Where set, only the reads of these samples are counted, and they can be read again after so many
+ * refused reads, the others later. */
+static const gboolean *first_back; /* N, by sample */
+static gint refusals;              /* atomic: number of refused reads that are left */
+
+static gboolean
+is_first_back (off_t offset)
+{
+  return !first_back || first_back[(offset - 128) / (SIDE * SIDE * (off_t) sizeof (float))];
+}
+
 ssize_t
 pread (int fd, void *data, size_t size, off_t offset)
 {
@@ -46,11 +57,15 @@ pread (int fd, void *data, size_t size, off_t offset)
   n = readlink (link, path, sizeof path - 1);
   path[MAX (n, 0)] = '\0';
   if (unplugs && g_str_has_suffix (path, "X.npy") && size == SIDE * SIDE * sizeof (float)
-      && !g_atomic_int_get (&unplugged) && g_atomic_int_add (&n_reads, 1) == *unplugs)
+      && is_first_back (offset) && !g_atomic_int_get (&unplugged)
+      && g_atomic_int_add (&n_reads, 1) == *unplugs)
     {
       unplugs++;
       g_atomic_int_set (&unplugged, TRUE);
     }
+  if (g_str_has_suffix (path, "X.npy") && g_atomic_int_get (&unplugged) && first_back
+      && is_first_back (offset) && g_atomic_int_add (&refusals, -1) <= 0)
+    return libc (fd, data, size, offset);
   if (g_str_has_suffix (path, "X.npy")
       && (g_atomic_int_get (&unplugged)
           || (bad >= 0 && offset <= bad && offset + (off_t) size > bad)))
@@ -97,6 +112,7 @@ typedef struct {
   const char *copy;
   gboolean for_good, resume, stop;
   gboolean resume_early; /* resumed at the pause, in the session's own thread */
+  gboolean rest_returns; /* unplugged until the run goes on */
   DynoSession *session;
   guint pauses, checkpoints;
   GArray *losses; /* double, for each step */
@@ -142,6 +158,9 @@ unplug (DynoEvent *event, gpointer data)
   if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED
       && outage->resume_early)
     dyno_session_resume (outage->session);
+  if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_RUNNING
+      && outage->rest_returns)
+    g_atomic_int_set (&unplugged, FALSE);
 }
 
 static const DynoObserver unplugger = { .event = unplug };
@@ -245,6 +264,54 @@ test_run_goes_on_where_it_was (void)
       g_assert_false (test_has_warning (&run, "not saved"));
       test_remove_tree (out);
       test_remove_tree (copy);
+    }
+  test_remove_tree (data);
+  test_remove_tree (plain);
+}
+
+/* The samples that a step or a validation waits for come back before those that are read ahead: the
+ * loader of the others begins again after the outage, which would be followed by another
+ * otherwise. */
+static void
+test_loaders_come_back_one_after_another (void)
+{
+  /* In the last batch of the first epoch, and before the last batch of its validation. */
+  static const gint last_batch[] = { 45, G_MAXINT };
+  g_autofree char *data = test_folder (), *plain = test_folder ();
+  g_autoptr (DynoJob) whole = job_in (data, plain);
+  g_auto (TestRun) run = { 0 };
+
+  put_data (data);
+  test_run_good (&run, whole);
+  for (guint in_validation = 0; in_validation < 2; in_validation++)
+    {
+      g_autofree char *out = test_folder ();
+      g_autoptr (DynoJob) job = job_in (data, out);
+      g_autoptr (DynoDataset) dataset = dyno_dataset_open (data, NULL, NULL, NULL, NULL, NULL);
+      g_autoptr (GArray) training = NULL, validation = NULL;
+      g_auto (Outage) outage = { .for_good = TRUE, .rest_returns = TRUE };
+      gboolean first[N] = { FALSE };
+
+      dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed,
+                          &training, &validation);
+      g_assert_cmpuint (validation->len, ==, N / 4);
+      for (guint i = 0; i < N; i++)
+        first[i] = !in_validation;
+      for (guint i = 0; i < validation->len; i++)
+        first[g_array_index (validation, guint32, i)] = in_validation;
+      g_atomic_int_set (&refusals, 4 * 9); /* tries of a sample and eight others */
+      g_atomic_int_set (&n_reads, 0);
+      first_back = first;
+      unplugs = in_validation ? NULL : last_batch;
+      outage.at = in_validation ? 3 : 0;
+      run_with (&outage, job, 1000);
+      first_back = NULL;
+      unplugs = NULL;
+      g_assert_no_error (outage.error);
+      g_assert_cmpint (outage.state, ==, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (outage.pauses, ==, 1);
+      assert_same_weights (plain, out);
+      test_remove_tree (out);
     }
   test_remove_tree (data);
   test_remove_tree (plain);
@@ -359,6 +426,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/faults/unplugged/run-goes-on-where-it-was", test_run_goes_on_where_it_was);
+  g_test_add_func ("/faults/unplugged/loaders-come-back-one-after-another",
+                   test_loaders_come_back_one_after_another);
   g_test_add_func ("/faults/unplugged/loss-of-a-step-that-is-run-again",
                    test_loss_of_a_step_that_is_run_again);
   g_test_add_func ("/faults/unplugged/patience-ends-with-a-checkpoint", test_patience_ends);
