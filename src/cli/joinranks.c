@@ -3,6 +3,7 @@
 #include "joinranks.h"
 #include "checkpoint.h"
 #include "cores.h"
+#include "devicenumbers.h"
 #include "log.h"
 #include "output.h"
 #include <errno.h>
@@ -74,49 +75,18 @@ dyno_ranks_leave (DynoComm *comm, int code)
   return code;
 }
 
-/* All devices of the best device's type: integrated graphics and the software device would only
- * slow down a card. */
-static GArray *
-list_alike (const GPtrArray *devices)
-{
-  const DynoDeviceInfo *best = devices->pdata[0];
-  GArray *list = g_array_new (FALSE, FALSE, sizeof (guint));
-
-  for (guint i = 0; i < devices->len; i++)
-    if (((const DynoDeviceInfo *) devices->pdata[i])->type == best->type)
-      g_array_append_val (list, i);
-  return list;
-}
-
 GArray *
 dyno_ranks_parse_devices (const char *list, GError **error)
 {
   g_autoptr (GPtrArray) devices = dyno_device_list (error);
-  g_autoptr (GArray) numbers = NULL;
-  g_auto (GStrv) words = g_strsplit (list, ",", -1);
+  GArray *numbers = devices ? dyno_device_numbers_parse (list, devices) : NULL;
 
-  if (!devices)
-    return NULL;
-  if (strcmp (list, "all") == 0)
-    return list_alike (devices);
-  numbers = g_array_new (FALSE, FALSE, sizeof (guint));
-  for (guint i = 0; words[i]; i++)
-    {
-      guint64 value;
-      guint number;
-      if (!g_ascii_string_to_unsigned (g_strstrip (words[i]), 10, 0, devices->len - 1, &value,
-                                       NULL))
-        {
-          g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                       "--devices %s: it is all, or numbers by commas from 0 to %u, as 'dynoctl "
-                       "devices' lists them",
-                       list, devices->len - 1);
-          return NULL;
-        }
-      number = (guint) value;
-      g_array_append_val (numbers, number);
-    }
-  return g_steal_pointer (&numbers);
+  if (devices && !numbers)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                 "--devices %s: it is all, or numbers by commas from 0 to %u, as 'dynoctl "
+                 "devices' lists them",
+                 list, devices->len - 1);
+  return numbers;
 }
 
 gboolean
@@ -129,7 +99,7 @@ dyno_ranks_choose_device (const DynoComm *comm, const GArray *devices, int *devi
   if (!all)
     return FALSE;
   if (!devices)
-    devices = own = list_alike (all);
+    devices = own = dyno_device_numbers_parse ("all", all);
   *device = (int) g_array_index (devices, guint, local % devices->len);
   if (dyno_comm_get_local_size (comm) > devices->len)
     dyno_error_line (

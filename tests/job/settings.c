@@ -3,6 +3,7 @@
  * of jobs. */
 #include "amount.h"
 #include "augment.h"
+#include "devicenumbers.h"
 #include "groups.h"
 #include "idlesettings.h"
 #include "job-test.h"
@@ -1748,6 +1749,44 @@ test_a_test_part_needs_an_evaluation (void)
   g_assert_cmpuint (tested.plan.total_bytes, ==, validated.plan.total_bytes);
 }
 
+static void
+assert_numbers (const GPtrArray *devices, const char *text, const char *expected)
+{
+  g_autoptr (GArray) numbers = dyno_device_numbers_parse (text, devices);
+  g_autofree char *again = numbers ? dyno_device_numbers_format (numbers) : NULL;
+
+  g_assert_cmpstr (again, ==, expected);
+}
+
+/* Numbers keep their order, "all" is of the first device's type, and a number that is no device's
+ * is refused with the others. */
+static void
+test_device_numbers (void)
+{
+  g_autoptr (GPtrArray) devices = g_ptr_array_new (), none = g_ptr_array_new ();
+  DynoDeviceInfo infos[] = { { .type = DYNO_DEVICE_TYPE_DISCRETE },
+                             { .type = DYNO_DEVICE_TYPE_SOFTWARE },
+                             { .type = DYNO_DEVICE_TYPE_DISCRETE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (infos); i++)
+    g_ptr_array_add (devices, &infos[i]);
+  assert_numbers (devices, "all", "0,2");
+  assert_numbers (devices, "2", "2");
+  assert_numbers (devices, "2, 0 ,1", "2,0,1");
+  assert_numbers (devices, "1,1", "1,1");
+  assert_numbers (devices, "3", NULL);
+  assert_numbers (devices, "0,3", NULL);
+  assert_numbers (devices, "0,,1", NULL);
+  assert_numbers (devices, "0,-1", NULL);
+  assert_numbers (devices, "", NULL);
+  assert_numbers (devices, "All", NULL);
+  assert_numbers (none, "all", NULL);
+  assert_numbers (none, "0", NULL);
+  g_autoptr (GArray) numbers = dyno_device_numbers_parse ("2,0", devices);
+  g_assert_true (dyno_device_numbers_have (numbers, 0) && dyno_device_numbers_have (numbers, 2));
+  g_assert_false (dyno_device_numbers_have (numbers, 1));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1795,6 +1834,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/parts-of-folds", test_parts_of_folds);
   g_test_add_func ("/job/parts-that-cannot-be", test_parts_refused);
   g_test_add_func ("/job/settings/parts-of-groups", test_parts_of_groups);
+  g_test_add_func ("/job/device-numbers", test_device_numbers);
   g_test_add_func ("/job/settings/parts-of-groups-refused", test_parts_of_groups_refused);
   return g_test_run ();
 }
