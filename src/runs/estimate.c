@@ -34,6 +34,7 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
   if (job->max_steps > 0) /* whatever the number of epochs */
     e->steps = (guint64) job->max_steps;
   e->step_seconds = e->epoch_seconds = e->total_seconds = (double) NAN;
+  e->speedup = (double) NAN;
   e->most_samples_per_s = e->least_seconds = (double) NAN;
   estimate_disk (e, job, plan, n_validation > 0);
   if (!rate || !(rate->samples_per_s > 0) || e->steps_per_epoch == 0)

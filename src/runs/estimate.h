@@ -15,6 +15,7 @@ typedef struct {
   double step_seconds;
   double epoch_seconds;           /* validation and saving included */
   double total_seconds;           /* including the time before the first step, where it is known */
+  double speedup;                 /* samples/s of several ranks over those of one; one rank: NaN */
   gboolean validation_is_guessed; /* estimated from the forward pass, since none was measured */
   /* Bounds where no rate is known, from measurements of the loader by itself and of the device by
    * itself in searches.  NaN: there is no such measurement, or the rate is known. */

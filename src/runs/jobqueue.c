@@ -290,9 +290,10 @@ dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError *
          && dyno_database_run (store->db, error,
                                "UPDATE jobs SET model = ?, data = ?, targets = ?, preset = ?, "
                                "weights_in = ?, settings = ?, max_steps = ?, device = ?, "
-                               "name = ? WHERE id = ?",
-                               "sbbbbsiisi", job->model, data, targets, job->preset, weights,
-                               settings, job->max_steps, (gint64) job->device, job->name, id);
+                               "name = ?, devices = ? WHERE id = ?",
+                               "sbbbbsiissi", job->model, data, targets, job->preset, weights,
+                               settings, job->max_steps, (gint64) job->device, job->name,
+                               job->devices, id);
   return dyno_database_end (store->db, good, error);
 }
 

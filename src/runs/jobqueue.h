@@ -47,8 +47,8 @@ gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
  * there is one.  A job that waits or was stopped is left as it is.  NOT_FOUND: there is no such
  * job, or it has finished; ACTIVE: it is running, or another job has its folder. */
 gboolean dyno_store_retry_job (DynoStore *store, gint64 id, GError **error);
-/* Gives a job that was never begun another request; it keeps its place, its folder and its devices,
- * whatever job->out_dir and job->devices are.  NOT_FOUND; ACTIVE: the job has been begun. */
+/* Gives a job that was never begun another request; it keeps its place and its folder, whatever
+ * job->out_dir is.  NOT_FOUND; ACTIVE: the job has been begun. */
 gboolean dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError **error);
 
 /* Only one process at a time may run the queue.  ACTIVE: another process runs it.  _touch_queue

@@ -82,3 +82,24 @@ dyno_ranks_estimate (DynoRanksEstimate *e, const DynoJob *job, const DynoJobPlan
   e->speedup = ranks * step_seconds / e->step_seconds;
   estimate_devices (e, step_seconds);
 }
+
+void
+dyno_run_estimate_ranks (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *plan,
+                         gboolean software, guint64 n_train, guint64 n_validation,
+                         const DynoStoredRate *rate)
+{
+  gint64 batch = dyno_job_get_batch (job, plan->n_train);
+  DynoStoredRate all = *rate;
+  DynoRanksEstimate ranks = { .speedup = (double) NAN };
+
+  if (job->ranks > 1 && rate->samples_per_s > 0)
+    {
+      dyno_ranks_estimate (&ranks, job, plan, software, job->ranks, 1,
+                           (double) (batch * job->settings.accumulate) / rate->samples_per_s);
+      if (plan->plan.inbox_bytes > 0) /* the cards have a link */
+        ranks.speedup = fmax (ranks.speedup, ranks.device_speedup);
+      all.samples_per_s *= ranks.speedup;
+    }
+  dyno_run_estimate (e, job, plan, n_train, n_validation, &all);
+  e->speedup = ranks.speedup;
+}

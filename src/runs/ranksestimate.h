@@ -36,4 +36,10 @@ typedef struct {
 void dyno_ranks_estimate (DynoRanksEstimate *estimate, const DynoJob *job, const DynoJobPlan *plan,
                           gboolean software, guint ranks, guint hosts, double step_seconds);
 
+/* dyno_run_estimate of a run on the devices of one host, with job->ranks processes; with at most one
+ * it is the same.  plan: of the job with its ranks.  rate: of one process. */
+void dyno_run_estimate_ranks (DynoRunEstimate *estimate, const DynoJob *job,
+                              const DynoJobPlan *plan, gboolean software, guint64 n_train,
+                              guint64 n_validation, const DynoStoredRate *rate);
+
 G_END_DECLS

@@ -184,6 +184,48 @@ test_two_cards (void)
     }
 }
 
+/* The time of a run of several ranks follows from the rate of one, and from that of the link where
+ * the cards have one; with one rank it is the rate's own. */
+static void
+test_run (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoJobPlan plan = { .n_train = 1600, .steps_per_epoch = 100 };
+  DynoStoredRate rate = { .samples_per_s = 160,
+                          .epoch_overhead_seconds = 2,
+                          .preparation_seconds = (double) NAN };
+  DynoRunEstimate alone, e;
+  DynoRanksEstimate ranks;
+
+  job->settings.batch_size = 4;
+  job->settings.accumulate = 4;
+  job->settings.epochs = 3;
+  plan.plan.kind_bytes[DYNO_MEMORY_GRADIENTS] = 8 << 20;
+  dyno_run_estimate_ranks (&alone, job, &plan, FALSE, 1600, 0, &rate);
+  g_assert_true (isnan (alone.speedup));
+  g_assert_cmpfloat (alone.total_seconds, ==, 3 * (10 + 2));
+  job->ranks = 2;
+  plan.steps_per_epoch = 50;
+  dyno_run_estimate_ranks (&e, job, &plan, FALSE, 1600, 0, &rate);
+  dyno_ranks_estimate (&ranks, job, &plan, FALSE, 2, 1, 16 / 160.0);
+  g_assert_cmpfloat (e.speedup, ==, ranks.speedup);
+  g_assert_cmpfloat (e.speedup, >, 1.5);
+  g_assert_cmpfloat (e.speedup, <, 2);
+  g_assert_cmpfloat_with_epsilon (e.total_seconds, 3 * (10 / e.speedup + 2), 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.step_seconds, ranks.step_seconds, 1e-9);
+  plan.plan.inbox_bytes = 1;
+  dyno_run_estimate_ranks (&e, job, &plan, FALSE, 1600, 0, &rate);
+  g_assert_cmpfloat (e.speedup, ==, ranks.device_speedup);
+  g_assert_cmpfloat (ranks.device_speedup, >, ranks.speedup);
+  plan.plan.inbox_bytes = 0;
+  dyno_run_estimate_ranks (&e, job, &plan, TRUE, 1600, 0, &rate);
+  g_assert_cmpfloat (e.speedup, <, 1); /* both ranks share the cores */
+  rate.samples_per_s = (double) NAN;
+  dyno_run_estimate_ranks (&e, job, &plan, FALSE, 1600, 0, &rate);
+  g_assert_true (isnan (e.speedup) && isnan (e.total_seconds));
+  g_assert_cmpuint (e.steps, ==, 150);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -196,6 +238,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/ranks/rates-of-a-host-each", test_kept_of_a_host_each);
   g_test_add_func ("/runs/ranks/one-bucket-is-not-hidden", test_one_bucket);
   g_test_add_func ("/runs/ranks/step-of-several-ranks", test_step);
+  g_test_add_func ("/runs/ranks/time-of-a-run", test_run);
   g_test_add_func ("/runs/ranks/two-cards-as-measured", test_two_cards);
   return g_test_run ();
 }
