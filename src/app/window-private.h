@@ -70,11 +70,12 @@ void dyno_window_take_runs_folder (DynoWindow *self, const char *path);
 
 /* windowjobs.c */
 void dyno_window_set_up_jobs (DynoWindow *self);
-/* Appends the setup's job to the queue.  FALSE with the error: its run could not be kept. */
-gboolean dyno_window_queue_job (DynoWindow *self, GError **error);
+/* Adds the setup's job to the queue; begin: before all that wait, and the queue is started.  FALSE
+ * with the error: its run could not be kept. */
+gboolean dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error);
 /* Opens the list of all jobs or, where the header bar does not have it, the page Runs. */
 void dyno_window_show_jobs (DynoWindow *self);
-/* Whether the queue runs a job on the device of the setup. */
+/* Whether the queue runs a job on a device of the setup. */
 gboolean dyno_window_queue_holds_device (DynoWindow *self);
 /* The setup is used for something else: a job that was edited in it stays as it was. */
 void dyno_window_end_editing (DynoWindow *self);

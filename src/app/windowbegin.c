@@ -49,9 +49,21 @@ add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer dat
 {
   DynoWindow *self = data;
   g_autoptr (GError) error = NULL;
-  if (!dyno_window_queue_job (self, &error))
+  if (!dyno_window_queue_job (self, FALSE, &error))
     offer_folder (self, _ ("The job was not queued, since its run could not be kept"),
                   "add-to-queue", NULL, error);
+}
+
+/* Several devices have a process each, which the queue starts. */
+static void
+start_on_several (DynoWindow *self)
+{
+  g_autoptr (GError) error = NULL;
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  if (dyno_window_queue_job (self, TRUE, &error))
+    dyno_state_save_setup (self->state, self->setup);
+  else
+    offer_folder (self, get_title_of_run (), "start", NULL, error);
 }
 
 /* While the queue uses the device, the job waits for it in the queue. */
@@ -63,6 +75,11 @@ start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   if (dyno_window_queue_holds_device (self))
     {
       add_to_queue_activated (action, parameter, data);
+      return;
+    }
+  if (dyno_setup_get_job (self->setup)->devices)
+    {
+      start_on_several (self);
       return;
     }
   if (begin_run (self, dyno_setup_get_job (self->setup), dyno_setup_get_dataset (self->setup),

@@ -30,13 +30,17 @@ jobs_changed (DynoWindow *self)
 /* --- adding ----------------------------------------------------------------------------------- */
 
 gboolean
-dyno_window_queue_job (DynoWindow *self, GError **error)
+dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error)
 {
   g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
   if (!dyno_folder_can_keep (runs, error))
     return FALSE;
-  dyno_job_list_add (self->jobs, dyno_setup_get_job (self->setup), runs);
-  dyno_toast_show (DYNO_TOAST (self->toast), _ ("Added to the queue"), NULL);
+  if (begin)
+    dyno_job_list_begin (self->jobs, dyno_setup_get_job (self->setup), runs);
+  else
+    dyno_job_list_add (self->jobs, dyno_setup_get_job (self->setup), runs);
+  dyno_toast_show (DYNO_TOAST (self->toast),
+                   begin ? _ ("The devices are being started") : _ ("Added to the queue"), NULL);
   return TRUE;
 }
 
@@ -46,16 +50,23 @@ gboolean
 dyno_window_queue_holds_device (DynoWindow *self)
 {
   const DynoListedJob *running = dyno_job_list_get_running (self->jobs);
+  DynoUsedDevices used = dyno_setup_get_used_devices (self->setup);
   return running
-         && (running->queued->job->devices
-             || running->queued->job->device == dyno_setup_get_job (self->setup)->device);
+         && (running->queued->job->devices || running->queued->job->device < 0
+             || dyno_used_devices_have (&used, (guint) running->queued->job->device));
+}
+
+static void
+show_folder (DynoWindow *self, const char *folder)
+{
+  dyno_runs_page_select (DYNO_RUNS_PAGE (self->runs_page), folder);
+  dyno_window_show_page (self, "runs");
 }
 
 static void
 show_run (DynoWindow *self, const DynoQueuedJob *job)
 {
-  dyno_runs_page_select (DYNO_RUNS_PAGE (self->runs_page), job->job->out_dir);
-  dyno_window_show_page (self, "runs");
+  show_folder (self, job->job->out_dir);
 }
 
 void
@@ -70,6 +81,15 @@ dyno_window_show_jobs (DynoWindow *self)
 
 /* --- editing ---------------------------------------------------------------------------------- */
 
+/* A job of one device that names none keeps the device of the window. */
+static void
+use_devices_of (DynoWindow *self, const DynoJob *job)
+{
+  g_autofree char *number =
+      job->device >= 0 && !job->devices ? g_strdup_printf ("%d", job->device) : NULL;
+  dyno_setup_use_list (self->setup, number ? number : job->devices);
+}
+
 static void
 edit_job (DynoWindow *self, const DynoQueuedJob *job)
 {
@@ -79,6 +99,7 @@ edit_job (DynoWindow *self, const DynoQueuedJob *job)
     self->unedited = dyno_job_copy (dyno_setup_get_job (self->setup));
   dyno_edit_bar_begin (DYNO_EDIT_BAR (self->edit_bar), job);
   dyno_setup_set_job (self->setup, job->job);
+  use_devices_of (self, job->job);
   dyno_window_show_page (self, "train");
 }
 
@@ -95,7 +116,10 @@ take_back (DynoWindow *self)
 {
   g_autoptr (DynoJob) unedited = g_steal_pointer (&self->unedited);
   if (unedited && !dyno_setup_is_locked (self->setup))
-    dyno_setup_set_job (self->setup, unedited);
+    {
+      dyno_setup_set_job (self->setup, unedited);
+      use_devices_of (self, unedited);
+    }
 }
 
 void
@@ -143,6 +167,7 @@ dyno_window_set_up_jobs (DynoWindow *self)
   dyno_runs_page_set_jobs (DYNO_RUNS_PAGE (self->runs_page), self->jobs);
   g_signal_connect_object (self->jobs, "changed", G_CALLBACK (jobs_changed), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->jobs, "begun", G_CALLBACK (show_folder), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->jobs, "failed", G_CALLBACK (queue_failed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->jobs_popover, "failed", G_CALLBACK (queue_failed), self,

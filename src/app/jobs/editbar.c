@@ -26,11 +26,8 @@ dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
   text = g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
   gtk_label_set_text (GTK_LABEL (self->title), text);
   gtk_label_set_text (GTK_LABEL (self->text),
-                      job->job->devices
-                          ? _ ("Saving gives the job the data set, model and settings of this "
-                               "window; it keeps its place and its devices.")
-                          : _ ("Saving gives the job the data set, model, device and settings of "
-                               "this window; it keeps its place."));
+                      _ ("Saving gives the job the data set, model, devices and settings of this "
+                         "window; it keeps its place."));
   gtk_entry_set_text (GTK_ENTRY (self->name), job->job->name ? job->job->name : "");
   gtk_widget_show (GTK_WIDGET (self));
 }

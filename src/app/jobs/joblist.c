@@ -19,11 +19,12 @@ struct _DynoJobList {
   GQueue requests;      /* Request: those that wait for the present one */
   GPtrArray *watchers;  /* GtkWidget, not owned */
   guint poll;
+  char *awaited;    /* folder of the job that is to begin, or NULL */
   gboolean known;   /* the jobs have been read */
   gboolean working; /* a request is being carried out */
 };
 
-enum { CHANGED, FAILED, N_SIGNALS };
+enum { CHANGED, FAILED, BEGUN, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoJobList, dyno_job_list, G_TYPE_OBJECT)
@@ -65,10 +66,11 @@ dyno_listed_job_get_fraction (const DynoListedJob *job)
 /* --- requests, in a thread -------------------------------------------------------------------- */
 
 typedef struct {
-  enum { LIST, ADD, MOVE, REMOVE, RETRY, CHANGE } what;
+  enum { LIST, ADD, BEGIN, MOVE, REMOVE, RETRY, CHANGE } what;
   gint64 id, before;
   const DynoJob *job;
-  char *runs; /* for ADD: the parent of the job's folder */
+  char *runs;   /* for ADD and BEGIN: the parent of the job's folder */
+  char *folder; /* of BEGIN: the job's own */
 } Request;
 
 static void
@@ -77,21 +79,43 @@ request_free (gpointer data)
   Request *self = data;
   dyno_job_unref (self->job);
   g_free (self->runs);
+  g_free (self->folder);
   g_free (self);
 }
 
+/* Moves a new job before the first that waits. */
 static gboolean
-add_job (DynoStore *store, const DynoJob *job, const char *runs, GError **error)
+put_first (DynoStore *store, gint64 id, GError **error)
 {
-  g_autoptr (DynoJob) own = dyno_job_copy (job);
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
+  for (guint i = 0; jobs && i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = jobs->pdata[i];
+      if (job->state == DYNO_QUEUED_WAITING)
+        return job->id == id || dyno_store_move_job (store, id, job->id, error);
+    }
+  return jobs != NULL;
+}
+
+static gboolean
+add_job (DynoStore *store, Request *request, GError **error)
+{
+  g_autoptr (DynoJob) own = dyno_job_copy (request->job);
+  gint64 id;
   g_clear_pointer (&own->out_dir, g_free);
-  own->out_dir = dyno_run_writer_claim_folder (runs, own, error);
+  own->out_dir = dyno_run_writer_claim_folder (request->runs, own, error);
   if (!own->out_dir)
     return FALSE;
-  if (dyno_store_add_job (store, own, error) > 0)
+  id = dyno_store_add_job (store, own, error);
+  if (id <= 0)
+    {
+      g_rmdir (own->out_dir);
+      return FALSE;
+    }
+  if (request->what != BEGIN)
     return TRUE;
-  g_rmdir (own->out_dir);
-  return FALSE;
+  request->folder = g_strdup (own->out_dir);
+  return put_first (store, id, error);
 }
 
 static gboolean
@@ -110,12 +134,13 @@ remove_job (DynoStore *store, gint64 id, GError **error)
 }
 
 static gboolean
-carry_out (DynoStore *store, const Request *request, GError **error)
+carry_out (DynoStore *store, Request *request, GError **error)
 {
   switch (request->what)
     {
     case ADD:
-      return add_job (store, request->job, request->runs, error);
+    case BEGIN:
+      return add_job (store, request, error);
     case MOVE:
       return dyno_store_move_job (store, request->id, request->before, error);
     case REMOVE:
@@ -188,6 +213,34 @@ same_jobs (const GPtrArray *a, const GPtrArray *b)
   return TRUE;
 }
 
+/* Starts the queue for a job that was added to be begun. */
+static void
+start_for (DynoJobList *self, const char *folder)
+{
+  g_autoptr (GError) error = NULL;
+  g_free (self->awaited);
+  self->awaited = g_strdup (folder);
+  if (!dyno_job_list_start (self, &error))
+    g_signal_emit (self, signals[FAILED], 0, error);
+}
+
+/* Reports the awaited job once it no longer waits; one that has finished is not listed. */
+static void
+look_for_awaited (DynoJobList *self, const GPtrArray *jobs)
+{
+  gboolean waits = FALSE;
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = ((const DynoListedJob *) jobs->pdata[i])->queued;
+      waits |=
+          job->state == DYNO_QUEUED_WAITING && g_strcmp0 (job->job->out_dir, self->awaited) == 0;
+    }
+  if (!self->awaited || waits)
+    return;
+  g_autofree char *folder = g_steal_pointer (&self->awaited);
+  g_signal_emit (self, signals[BEGUN], 0, folder);
+}
+
 static void begin_next (DynoJobList *self);
 
 static void
@@ -198,6 +251,10 @@ queue_used (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) jobs = g_task_propagate_pointer (G_TASK (result), &error);
   self->working = FALSE;
+  if (jobs && request->folder)
+    start_for (self, request->folder);
+  if (jobs)
+    look_for_awaited (self, jobs);
   if (jobs && (!self->known || request->what == CHANGE || !same_jobs (self->jobs, jobs)))
     {
       self->known = TRUE;
@@ -250,6 +307,12 @@ void
 dyno_job_list_add (DynoJobList *self, const DynoJob *job, const char *runs)
 {
   ask_queue (self, ADD, 0, 0, dyno_job_copy (job), runs);
+}
+
+void
+dyno_job_list_begin (DynoJobList *self, const DynoJob *job, const char *runs)
+{
+  ask_queue (self, BEGIN, 0, 0, dyno_job_copy (job), runs);
 }
 
 void
@@ -413,6 +476,7 @@ dyno_job_list_finalize (GObject *object)
   g_clear_pointer (&self->watchers, g_ptr_array_unref);
   g_queue_clear_full (&self->requests, request_free);
   g_clear_pointer (&self->jobs, g_ptr_array_unref);
+  g_free (self->awaited);
   g_clear_object (&self->process);
   G_OBJECT_CLASS (dyno_job_list_parent_class)->finalize (object);
 }
@@ -426,6 +490,8 @@ dyno_job_list_class_init (DynoJobListClass *class)
       g_signal_new ("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[BEGUN] = g_signal_new ("begun", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
+                                 1, G_TYPE_STRING);
 }
 
 static void

@@ -17,7 +17,8 @@ typedef struct {
   char *error;    /* of its last attempt; NULL: none is known */
 } DynoListedJob;
 
-/* Signals: "changed": the jobs or the process; "failed" (GError). */
+/* Signals: "changed": the jobs or the process; "failed" (GError); "begun" (the folder of its run): a
+ * job of _begin no longer waits. */
 DynoJobList *dyno_job_list_new (void);
 
 /* The jobs that are not finished, const DynoListedJob*, in their order; empty before the first
@@ -33,6 +34,8 @@ gboolean dyno_job_list_is_started (DynoJobList *self);
 void dyno_job_list_refresh (DynoJobList *self);
 /* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
 void dyno_job_list_add (DynoJobList *self, const DynoJob *job, const char *runs);
+/* Adds the job before all that wait, and starts the queue. */
+void dyno_job_list_begin (DynoJobList *self, const DynoJob *job, const char *runs);
 /* See dyno_store_move_job, _remove_job, _retry_job, _change_job. */
 void dyno_job_list_move (DynoJobList *self, gint64 id, gint64 before);
 void dyno_job_list_remove (DynoJobList *self, gint64 id);

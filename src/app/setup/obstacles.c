@@ -2,6 +2,7 @@
 /* Reasons why something cannot be done now.  The table of settings lists the requirements between
  * settings; the requirements on device and data set are here. */
 #include "obstacles.h"
+#include "comm.h"
 #include "words.h"
 #include <glib/gi18n.h>
 
@@ -74,10 +75,14 @@ refuses_balance (DynoSetup *setup, const DynoSettingInfo *info, const DynoDatase
 char *
 dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
 {
-  const DynoDeviceInfo *device = dyno_setup_get_device (setup);
+  DynoUsedDevices used = dyno_setup_get_used_devices (setup);
   const DynoDatasetInfo *data = dyno_setup_get_info (setup);
-  if (g_str_equal (info->key, "amp") && device && !device->fp16)
-    return g_strdup (_ ("This device has no 16-bit floating point arithmetic, which AMP needs."));
+  if (g_str_equal (info->key, "amp") && !dyno_used_devices_have_fp16 (&used))
+    return g_strdup (dyno_used_devices_count (&used) > 1
+                         ? _ ("A device that trains along has no 16-bit floating point "
+                              "arithmetic, which AMP needs.")
+                         : _ ("This device has no 16-bit floating point arithmetic, which AMP "
+                              "needs."));
   if (g_str_equal (info->key, "model.width") && is_network (setup))
     return g_strdup (_ ("A network from a file has the width that it has there."));
   if (g_str_equal (info->key, "image_size") && data && !data->resizable)
@@ -99,13 +104,32 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
   return NULL;
 }
 
+/* Several devices have a process each, which MPI starts and connects. */
+static char *
+find_obstacle_of_several (DynoSetup *setup)
+{
+  DynoUsedDevices used = dyno_setup_get_used_devices (setup);
+  g_autofree char *mpirun = NULL;
+  if (dyno_used_devices_count (&used) == 1)
+    return NULL;
+  if (!dyno_comm_is_installed (NULL))
+    return g_strdup (_ ("This copy of Dyno was built without MPI, by which several devices train "
+                        "together: use one device."));
+  mpirun = g_find_program_in_path ("mpirun");
+  return mpirun ? NULL
+                : g_strdup (_ ("Several devices train together by MPI, which is not installed: "
+                               "install Open MPI (package openmpi-bin), or use one device."));
+}
+
 static char *
 find_device_obstacle (DynoSetup *setup, gboolean *passes)
 {
   if (dyno_setup_get_device_error (setup))
     return g_strdup (_ ("No device to train on."));
-  *passes = TRUE;
-  return dyno_setup_get_devices (setup) ? NULL : g_strdup (_ ("Looking for devices…"));
+  *passes = dyno_setup_get_devices (setup) == NULL;
+  if (*passes)
+    return g_strdup (_ ("Looking for devices…"));
+  return find_obstacle_of_several (setup);
 }
 
 static char *

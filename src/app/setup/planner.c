@@ -3,6 +3,7 @@
  * refers only to the newest one, and the result of a dropped request is not reported. */
 #include "planner.h"
 #include "parts.h"
+#include "ranksestimate.h"
 #include <gio/gio.h>
 #include <math.h>
 
@@ -45,8 +46,9 @@ estimate (Question *q)
     dyno_store_find_rates (store, q->job, &q->device,
                            dyno_dataset_get_info (q->dataset)->content_hash, &rate);
   dyno_settings_divide (&q->job->settings, q->dataset, &parts);
-  dyno_run_estimate (&q->estimate, q->job, &q->plan, parts.train->len, parts.validation->len,
-                     &rate);
+  dyno_run_estimate_ranks (&q->estimate, q->job, &q->plan,
+                           q->device.type == DYNO_DEVICE_TYPE_SOFTWARE, parts.train->len,
+                           parts.validation->len, &rate);
 }
 
 static void
@@ -109,11 +111,12 @@ let_go (DynoPlanner *self)
 
 void
 dyno_planner_ask (DynoPlanner *self, const DynoJob *job, DynoDataset *dataset,
-                  const DynoDeviceInfo *device)
+                  const DynoDeviceInfo *device, guint n_devices)
 {
   Question *q = g_new0 (Question, 1);
   q->planner = self;
   q->job = dyno_job_copy (job);
+  q->job->ranks = n_devices > 1 ? n_devices : 0;
   q->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
   q->has_device = device != NULL;
   if (device)

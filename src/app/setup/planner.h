@@ -18,8 +18,9 @@ typedef void (*DynoPlannerAnswer) (const DynoJob *job, const DynoJobPlan *plan,
 DynoPlanner *dyno_planner_new (DynoPlannerAnswer answer, gpointer data);
 void dyno_planner_free (DynoPlanner *planner);
 
-/* job and device are copied, the data set is referenced; data set and device may be NULL. */
+/* Plans what each of n_devices such devices needs, with a process each; 1: a run in one process.
+ * job and device are copied, the data set is referenced; data set and device may be NULL. */
 void dyno_planner_ask (DynoPlanner *planner, const DynoJob *job, DynoDataset *dataset,
-                       const DynoDeviceInfo *device);
+                       const DynoDeviceInfo *device, guint n_devices);
 
 G_END_DECLS

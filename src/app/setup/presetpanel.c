@@ -2,6 +2,7 @@
 /* The fold of GPU and preset.  Combos are refilled only when their lists change; `updating` marks a
  * refill, which is no choice of the user. */
 #include "presetpanel.h"
+#include "devicesrow.h"
 #include "format.h"
 #include "fold.h"
 #include "row.h"
@@ -12,7 +13,7 @@
 
 struct _DynoPresetPanel {
   DynoFold parent_instance;
-  GtkWidget *preset_row, *preset, *device_row, *device, *level_row, *level;
+  GtkWidget *preset_row, *preset, *device_row, *device, *devices, *level_row, *level;
   GtkWidget *advice_row, *advice, *expected, *note_row, *note;
   DynoSetup *setup;
   gboolean updating;
@@ -177,6 +178,7 @@ dyno_preset_panel_new (DynoSetup *setup)
 {
   DynoPresetPanel *self = g_object_new (DYNO_TYPE_PRESET_PANEL, "visible", TRUE, NULL);
   self->setup = setup;
+  dyno_devices_row_set_setup (DYNO_DEVICES_ROW (self->devices), setup);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   setup_changed (setup, DYNO_SETUP_ALL, self);
   return GTK_WIDGET (self);
@@ -193,6 +195,7 @@ dyno_preset_panel_class_init (DynoPresetPanelClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   g_type_ensure (DYNO_TYPE_ROW);
+  g_type_ensure (DYNO_TYPE_DEVICES_ROW);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/presetpanel.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoPresetPanel, name)
@@ -200,6 +203,7 @@ dyno_preset_panel_class_init (DynoPresetPanelClass *class)
   BIND (preset);
   BIND (device_row);
   BIND (device);
+  BIND (devices);
   BIND (level_row);
   BIND (level);
   BIND (advice_row);

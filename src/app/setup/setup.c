@@ -3,6 +3,7 @@
  * getter changes anything; the data set in use stays until another one is open. */
 #include "setup.h"
 #include "dataopener.h"
+#include "devicenumbers.h"
 #include "networkopener.h"
 #include "planner.h"
 #include "setuphistory.h"
@@ -73,7 +74,11 @@ static void
 plan_later (DynoSetup *self)
 {
   if (!self->closed)
-    dyno_planner_ask (self->planner, self->job, self->dataset, dyno_setup_get_device (self));
+    {
+      DynoUsedDevices used = dyno_setup_get_used_devices (self);
+      dyno_planner_ask (self->planner, self->job, self->dataset,
+                        dyno_used_devices_find_smallest (&used), dyno_used_devices_count (&used));
+    }
 }
 
 static void
@@ -99,8 +104,8 @@ planned (const DynoJob *job, const DynoJobPlan *plan, const DynoRunEstimate *est
 static void
 respect_device (DynoSetup *self, DynoSettings *settings)
 {
-  const DynoDeviceInfo *device = dyno_setup_get_device (self);
-  if (device && !device->fp16)
+  DynoUsedDevices used = dyno_setup_get_used_devices (self);
+  if (!dyno_used_devices_have_fp16 (&used))
     settings->amp = FALSE;
 }
 
@@ -144,6 +149,7 @@ take_state (DynoSetup *self)
   state->model = g_strdup (self->job->model);
   state->weights = g_strdup (self->job->weights_in);
   state->preset = g_strdup (self->preset);
+  state->devices = g_strdup (self->job->devices);
   state->device = self->device;
   state->level = self->level;
   state->by_hand = self->by_hand;
@@ -253,6 +259,19 @@ name_choices (DynoSetup *self)
   self->job->device = device ? (int) device->index : -1;
 }
 
+static void
+take_list (DynoSetup *self, char *list)
+{
+  g_free (self->job->devices);
+  self->job->devices = list;
+}
+
+DynoUsedDevices
+dyno_setup_get_used_devices (DynoSetup *self)
+{
+  return (DynoUsedDevices){ self->devices, self->device, self->job->devices };
+}
+
 /* Loads the presets of the device and applies their settings, after the devices were listed or
  * another device was chosen. */
 static void
@@ -347,10 +366,57 @@ dyno_setup_set_device (DynoSetup *self, guint index)
   if (!self->devices || index >= self->devices->len || index == self->device)
     return;
   remember (self, NULL);
+  DynoUsedDevices used = dyno_setup_get_used_devices (self);
+  /* Those that were ticked do not go with a device of another type. */
+  g_autofree char *with =
+      dyno_used_devices_count (&used) > 1 && dyno_used_devices_suit (&used, index)
+          ? dyno_used_devices_with (&used, index, TRUE)
+          : NULL;
+  used = (DynoUsedDevices){ self->devices, index, with };
   self->device = index;
+  take_list (self, dyno_used_devices_with (&used, index, TRUE));
   take_device (self);
   announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
   plan_later (self);
+}
+
+/* The settings follow, since AMP needs fp16 on all devices. */
+static void
+announce_list (DynoSetup *self)
+{
+  if (self->by_hand)
+    respect_device (self, &self->job->settings);
+  else
+    follow_preset (self);
+  announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_SETTINGS);
+  plan_later (self);
+}
+
+void
+dyno_setup_use_device (DynoSetup *self, guint index, gboolean use)
+{
+  DynoUsedDevices used = dyno_setup_get_used_devices (self);
+  if (!self->devices || index >= self->devices->len || index == self->device
+      || dyno_used_devices_have (&used, index) == use)
+    return;
+  remember (self, NULL);
+  take_list (self, dyno_used_devices_with (&used, index, use));
+  announce_list (self);
+}
+
+void
+dyno_setup_use_list (DynoSetup *self, const char *list)
+{
+  g_autoptr (GArray) numbers =
+      list && self->devices ? dyno_device_numbers_parse (list, self->devices) : NULL;
+  DynoUsedDevices used = { self->devices, self->device, list };
+  if (numbers && !dyno_device_numbers_have (numbers, self->device))
+    {
+      used.chosen = self->device = g_array_index (numbers, guint, 0);
+      take_device (self);
+    }
+  take_list (self, dyno_used_devices_with (&used, used.chosen, TRUE));
+  announce_list (self);
 }
 
 GPtrArray *
@@ -653,7 +719,9 @@ dyno_setup_step (DynoSetup *self, gboolean undo)
     return FALSE;
   gboolean otherwise = opens_otherwise (&self->job->settings, &state->settings);
   gboolean other_device = state->device != self->device;
+  gboolean other_list = g_strcmp0 (state->devices, self->job->devices) != 0;
   self->device = state->device;
+  take_list (self, g_steal_pointer (&state->devices));
   self->level = state->level;
   g_free (self->preset);
   self->preset = g_steal_pointer (&state->preset);
@@ -670,7 +738,7 @@ dyno_setup_step (DynoSetup *self, gboolean undo)
   self->by_hand = state->by_hand;
   self->small = state->small;
   announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS
-                      | (other_device ? DYNO_SETUP_DEVICES : 0));
+                      | (other_device || other_list ? DYNO_SETUP_DEVICES : 0));
   if (otherwise)
     open_again (self);
   plan_later (self);

@@ -11,6 +11,7 @@
 #pragma once
 #include "preset.h"
 #include "estimate.h"
+#include "useddevices.h"
 #include <glib-object.h>
 
 G_BEGIN_DECLS
@@ -55,6 +56,12 @@ GPtrArray *dyno_setup_get_devices (DynoSetup *self);
 const GError *dyno_setup_get_device_error (DynoSetup *self);
 const DynoDeviceInfo *dyno_setup_get_device (DynoSetup *self);
 void dyno_setup_set_device (DynoSetup *self, guint index);
+/* All devices that train, the chosen one among them; several train as a job of the queue, a process
+ * each.  A list is that of DynoJob; _use_list chooses its first device, unless the chosen one is in
+ * it; NULL: the chosen one by itself.  The pointers are valid until the next change. */
+DynoUsedDevices dyno_setup_get_used_devices (DynoSetup *self);
+void dyno_setup_use_device (DynoSetup *self, guint index, gboolean use);
+void dyno_setup_use_list (DynoSetup *self, const char *list);
 /* Sets the device to begin with, by its name, if it exists; to be called before the devices are
  * listed. */
 void dyno_setup_prefer_device (DynoSetup *self, const char *name);

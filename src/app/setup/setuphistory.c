@@ -17,6 +17,7 @@ dyno_setup_state_free (DynoSetupState *state)
   g_free (state->model);
   g_free (state->weights);
   g_free (state->preset);
+  g_free (state->devices);
   g_free (state);
 }
 

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct {
   DynoSettings settings;
   char *model, *weights, *preset; /* weights: the start weights, or NULL */
+  char *devices;                  /* as in DynoJob */
   guint device;
   DynoLevel level;
   gboolean by_hand, small;

@@ -116,8 +116,14 @@ look_at_device (DynoSetup *setup)
   const DynoJobPlan *plan = dyno_setup_get_plan (setup);
   const char *advice = dyno_setup_get_advice (setup);
   g_autofree char *preset = describe_preset (setup, device);
-  DynoSetupStep *step = dyno_setup_step_new (
-      device ? g_strdup_printf ("%s, %s", device->name, preset) : g_strdup (_ ("None")), NULL);
+  DynoUsedDevices used = dyno_setup_get_used_devices (setup);
+  guint n = dyno_used_devices_count (&used);
+  char *value = !device  ? g_strdup (_ ("None"))
+                : n == 1 ? g_strdup_printf ("%s, %s", device->name, preset)
+                         /* Translators: number of devices, name of one, preset */
+                         : g_strdup_printf (ngettext ("%u device: %s, %s", "%u devices: %s, %s", n),
+                                            n, device->name, preset);
+  DynoSetupStep *step = dyno_setup_step_new (value, NULL);
   DynoStepMend mend = plan && dyno_words_better_batch (settings, plan) > 0 ? DYNO_STEP_MEND_BATCH
                                                                            : DYNO_STEP_MEND_NONE;
   gboolean blocked = add_obstacle (step, setup, DYNO_OBSTACLE_DEVICE, DYNO_STEP_MEND_NONE)

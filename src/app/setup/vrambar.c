@@ -182,14 +182,18 @@ show_plan (DynoVramBar *self)
 {
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   const char *advice = dyno_setup_get_advice (self->setup);
+  DynoUsedDevices used = dyno_setup_get_used_devices (self->setup);
   gboolean over = plan && !plan->fits;
   g_autofree char *text = NULL;
   if (plan)
     {
       g_autofree char *need = dyno_format_bytes (plan->plan.total_bytes),
                       *budget = dyno_format_bytes (plan->limit_bytes);
-      /* Translators: memory needed, memory there is: "1.9 GiB of 12 GiB" */
-      text = g_strdup_printf (_ ("%s of %s"), need, budget);
+      text = dyno_used_devices_count (&used) > 1
+                 /* Translators: memory needed on each device, memory there is */
+                 ? g_strdup_printf (_ ("%s of %s each"), need, budget)
+                 /* Translators: memory needed, memory there is: "1.9 GiB of 12 GiB" */
+                 : g_strdup_printf (_ ("%s of %s"), need, budget);
     }
   gtk_label_set_text (GTK_LABEL (self->value), text ? text : "\342\200\223");
   dyno_widget_add_class (self->value, "bad", over);

@@ -342,6 +342,7 @@ main (int argc, char **argv)
   parts_add_samples ();
   parts_add_settings ();
   parts_add_setup ();
+  parts_add_several ();
   parts_add_train ();
   parts_add_tune ();
   parts_add_tune_pages ();

@@ -75,6 +75,7 @@ void parts_add_runs_page (void);
 void parts_add_samples (void);
 void parts_add_settings (void);
 void parts_add_setup (void);
+void parts_add_several (void);
 void parts_add_train (void);
 void parts_add_tune (void);
 void parts_add_tune_pages (void);

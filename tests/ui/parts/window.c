@@ -188,9 +188,9 @@ test_a_job_is_edited_in_the_window (void)
   parts_wait (is_planned, window->setup);
   dyno_window_take_runs_folder (window, runs);
   g_assert_true (dyno_setup_set_number (window->setup, "epochs", 5, NULL));
-  g_assert_true (dyno_window_queue_job (window, NULL));
+  g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
   g_assert_true (dyno_setup_set_number (window->setup, "epochs", 6, NULL));
-  g_assert_true (dyno_window_queue_job (window, NULL));
+  g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
   wait_for_jobs (window, 2);
   gtk_widget_show (widget);
   /* The list of jobs is opened, or the page Runs where there is no room for the pill. */
@@ -293,7 +293,7 @@ test_the_queue_goes_on_after_a_run (void)
   dyno_window_begin_job (window, job);
   parts_wait (is_idle, window);
   g_assert_false (queue_is_started (window)); /* no job waits */
-  g_assert_true (dyno_window_queue_job (window, NULL));
+  g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
   wait_for_jobs (window, 1);
   for (guint i = 0; i < 3; i++)
     {

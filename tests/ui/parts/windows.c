@@ -525,26 +525,26 @@ test_only_the_last_plan_is_reported (void)
       g_string_set_size (text, 0);
       answers.n = 0;
       job->settings.batch_size = 8;
-      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
       job->settings.batch_size = 16;
-      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
       job->settings.batch_size = 32;
       parts_wait (has_changed, &(Changes){ &answers.n, 0 });
       g_assert_cmpstr (text->str, ==, "16 planned\n");
-      dyno_planner_ask (planner, job, NULL, devices->pdata[0]);
+      dyno_planner_ask (planner, job, NULL, devices->pdata[0], 1);
       parts_wait (has_changed, &(Changes){ &answers.n, 1 });
-      dyno_planner_ask (planner, job, dataset, NULL);
+      dyno_planner_ask (planner, job, dataset, NULL, 1);
       parts_wait (has_changed, &(Changes){ &answers.n, 2 });
       g_assert_cmpstr (text->str, ==, "16 planned\n32 nothing\n32 nothing\n");
       g_free (job->model);
       job->model = g_strdup ("no such model");
-      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
       parts_wait (has_changed, &(Changes){ &answers.n, 3 });
       g_assert_true (g_str_has_suffix (text->str, "nothing\n32 failed\n"));
       g_free (job->model);
       job->model = g_strdup ("mlp");
     }
-  dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+  dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
   dyno_planner_free (planner);
   dyno_planner_free (NULL);
 }
@@ -567,7 +567,7 @@ ask_again (const DynoJob *job, const DynoJobPlan *plan, const DynoRunEstimate *e
   note_plan (job, plan, estimate, error, &asking->answers);
   asking->job->settings.batch_size *= 2;
   if (asking->answers.n < 3)
-    dyno_planner_ask (asking->planner, asking->job, asking->dataset, asking->device);
+    dyno_planner_ask (asking->planner, asking->job, asking->dataset, asking->device, 1);
 }
 
 static gboolean
@@ -598,7 +598,7 @@ test_requests_during_a_plan_are_answered (void)
                         .answers = { text, 0 } };
       asking.planner = dyno_planner_new (ask_again, &asking);
       job->settings.batch_size = 4;
-      dyno_planner_ask (asking.planner, job, asking.dataset, asking.device);
+      dyno_planner_ask (asking.planner, job, asking.dataset, asking.device, 1);
       for (guint n = 0; n < 3; n++)
         parts_wait (has_changed, &(Changes){ &asking.answers.n, n });
       g_assert_cmpstr (text->str, ==,
@@ -614,14 +614,14 @@ test_requests_during_a_plan_are_answered (void)
       g_string_set_size (text, 0);
       answers.n = 0;
       job->settings.batch_size = 5;
-      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
       parts_wait (is_planned, planner);
       job->settings.batch_size = 6;
-      dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+      dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
       parts_wait (has_changed, &(Changes){ &answers.n, 0 });
       g_assert_cmpstr (text->str, ==, "6 planned\n");
     }
-  dyno_planner_ask (planner, job, dataset, devices->pdata[0]);
+  dyno_planner_ask (planner, job, dataset, devices->pdata[0], 1);
   parts_wait (is_planned, planner);
   dyno_planner_free (planner); /* while it plans */
 }
