@@ -136,27 +136,27 @@ static void
 on_pause (Outage *outage, DynoSession *session)
 {
   outage->pauses++;
-  if (outage->copy)
-    copy_checkpoint (outage);
-  if (!outage->for_good)
-    g_atomic_int_set (&unplugged, FALSE);
   if (outage->resume)
     dyno_session_resume (session);
   if (outage->stop)
     dyno_session_stop (session, FALSE);
 }
 
-/* Runs in the session's own thread, before its next step: a short run might be over before another
- * thread handles its event. */
+/* Runs in the session's own thread, before its next step or its first try: another thread might
+ * handle the event after a short run or all tries. */
 static void
 unplug (DynoEvent *event, gpointer data)
 {
   const Outage *outage = data;
+  gboolean paused = event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED;
 
   if (event->type == DYNO_EVENT_STEP && event->step.step == outage->at)
     g_atomic_int_set (&unplugged, TRUE);
-  if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED
-      && outage->resume_early)
+  if (paused && outage->copy)
+    copy_checkpoint (outage);
+  if (paused && !outage->for_good)
+    g_atomic_int_set (&unplugged, FALSE);
+  if (paused && outage->resume_early)
     dyno_session_resume (outage->session);
   if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_RUNNING
       && outage->rest_returns)
