@@ -85,6 +85,7 @@ measure (DynoRun *run, GError **error)
   dyno_loader_start_epoch (params.loader, 0, 0);
   if (!dyno_evaluate (&params, run->session->soft, &evaluation, error))
     return FALSE;
+  dyno_run_collect_unreadable (run);
   dyno_run_warn_unreadable (run);
   run->test = (DynoTestResult){ .n_samples = evaluation.n_samples,
                                 .epoch = run->position.best_epoch,
