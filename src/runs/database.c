@@ -294,12 +294,22 @@ is_remote (const char *path)
   return FALSE;
 }
 
+static gint busy_ms = BUSY_MS; /* atomic */
+
+void
+dyno_database_set_patience (guint ms)
+{
+  g_atomic_int_set (&busy_ms, (gint) ms);
+}
+
 static gboolean
 is_late (DynoDatabase *db, gint64 since_us)
 {
   gboolean hurries = db->hurry && g_atomic_int_get (db->hurry);
 
-  return g_get_monotonic_time () - since_us >= (hurries ? HURRY_MS : BUSY_MS) * 1000;
+  gint64 most_ms = hurries ? HURRY_MS : g_atomic_int_get (&busy_ms);
+
+  return g_get_monotonic_time () - since_us >= most_ms * 1000;
 }
 
 /* SQLite's own busy handler cannot be interrupted. */

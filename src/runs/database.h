@@ -26,6 +26,10 @@ DynoDatabase *dyno_database_open (const char *path, const gint *hurry, GError **
 void dyno_database_free (DynoDatabase *db);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDatabase, dyno_database_free)
 
+/* For tests: the wait for another process of a caller that does not hurry, from now on, in all
+ * databases. */
+void dyno_database_set_patience (guint ms);
+
 /* Replaces the pointer hurry; returns the previous one. */
 const gint *dyno_database_set_hurry (DynoDatabase *db, const gint *hurry);
 

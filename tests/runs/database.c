@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The history's file in each possible state, and with several writers. */
+#include "database.h"
 #include "migrations.h"
 #include "store.h"
 #include "train-test.h"
@@ -370,6 +371,7 @@ start (Fixture *f, void (*work) (DynoStore *store, int to), int to)
 
   if (child == 0)
     {
+      dyno_database_set_patience (3600 * 1000);
       DynoStore *store = dyno_store_open (f->path, NULL);
       if (store)
         work (store, to);
