@@ -17,24 +17,25 @@ odd_reset (guint64 n_samples)
   odd.stuck_index = odd.hold_index = odd.jump_index = -1;
 }
 
-/* A clock for loaders, which includes the hours for which the whole process was stopped. */
+/* A clock for loaders, which includes the hours for which the whole process was stopped.  Only the
+ * consumer reads it: at the begin of its waiting, then at the begin and the end of each round. */
 gint64
 odd_clock (void)
 {
-  g_atomic_int_inc (&odd.clock_calls);
+  gint calls = g_atomic_int_add (&odd.clock_calls, 1) + 1 - g_atomic_int_get (&odd.next_calls);
+
+  if (calls > 1 && calls % 2 == 1 && g_atomic_int_compare_and_exchange (&odd.jumping, TRUE, FALSE))
+    g_atomic_int_inc (&odd.clock_hours);
   return g_get_monotonic_time () + g_atomic_int_get (&odd.clock_hours) * HOUR_US;
 }
 
-/* Lets an hour pass that no thread of the process sees; returns when a waiting consumer has read
- * the clock again. */
+/* Lets an hour pass that no thread of the process sees, in a round in which the consumer waits;
+ * returns when that is over. */
 static void
 odd_jump (void)
 {
-  gint calls;
-
-  g_atomic_int_inc (&odd.clock_hours);
-  calls = g_atomic_int_get (&odd.clock_calls);
-  while (g_atomic_int_get (&odd.clock_calls) < calls + 4)
+  g_atomic_int_set (&odd.jumping, TRUE);
+  while (g_atomic_int_get (&odd.jumping))
     g_usleep (1000);
 }
 

@@ -25,6 +25,8 @@ typedef struct {
   gint jump_index;      /* while this sample is decoded, the clock jumps an hour; -1: none */
   gint clock_hours;     /* atomic */
   gint clock_calls;     /* atomic */
+  gint next_calls;      /* atomic: clock_calls when the consumer began to wait */
+  gint jumping;         /* atomic: the clock is to jump */
   guint sleep_us;       /* in each decode */
   gpointer *decoded_at; /* (n_samples), the address of each sample's pixels; may be NULL */
   void (*on_decode) (guint64 index); /* called by the thread that decodes; may be NULL */
