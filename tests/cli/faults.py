@@ -105,7 +105,7 @@ class Faults(Case):
     def test_an_unplugged_disk_is_a_pause(self):
         self.array('X.npy', '<f4', (32, 16, 16, 1), struct.pack(f'<{32 * 256}f', *(i % 7 / 7 for i in range(32 * 256))))
         self.array('y.npy', '<i8', (32,), struct.pack('<32q', *(i % 2 for i in range(32))))
-        process = self.start('train', '--data', 'X.npy', *SMALL, '--steps', '200', '--out', 'run', '--json', stdout=subprocess.PIPE,
+        process = self.start('train', '--data', 'X.npy', *SMALL, '--epochs', '1000000', '--out', 'run', '--json', stdout=subprocess.PIPE,
                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_UNPLUGGED': self.path('unplugged')})
         paused, done = None, None
         for line in process.stdout:
@@ -116,13 +116,16 @@ class Faults(Case):
                 paused = event['text']
                 self.assertTrue(os.path.exists(self.path('run/checkpoint.safetensors')))
                 os.unlink(self.path('unplugged'))
+            if event['event'] == 'warning' and 'continues where it was' in event['text']:
+                process.send_signal(signal.SIGTERM)
             done = event if event['event'] == 'done' else done
         code, words = self.end(process)
-        self.assertEqual(code, 0, words)
+        self.assertEqual(code, 143, words)
         self.assertIn('X.npy', paused)
         self.assertIn('Input/output error', paused)
         self.assertIn('continues where it was', words)
-        self.assertEqual((done['steps'], done['unreadable']), (200, 0))
+        self.assertEqual(done['unreadable'], 0)
+        self.assertGreaterEqual(done['steps'], 3)
 
     def array(self, name, kind, shape, data):
         head = str({'descr': kind, 'fortran_order': False, 'shape': shape})

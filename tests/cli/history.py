@@ -149,6 +149,8 @@ class History(Case):
     def test_killed_run_does_not_run_for_ever(self):
         process = self.start()
         self.follow(process, 'epoch')
+        while not self.runs():  # a thread of its own writes the history
+            self.assertIsNone(process.poll())
         self.assertEqual([run['state'] for run in self.runs()], ['running'])
         self.run_it('runs', 'delete', '1', expect=2)
         process.kill()

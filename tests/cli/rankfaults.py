@@ -3,7 +3,7 @@
 """rankfaults.py DYNOCTL LAYER: errors of several processes are reported once, by one of them, in
 the form and with the exit code of a single process.  LAYER: the folder of the layer that makes
 devices fail."""
-import json, os, re, signal
+import json, os, re, shutil, signal
 from severalranks import *
 
 
@@ -63,9 +63,13 @@ def first_hangs():
 def loses_its_device():
     """The rank whose device is lost is named, whichever it is, and so is the last checkpoint."""
     layer = f'VK_ADD_LAYER_PATH={sys.argv[2]}', 'VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults'
+    # With a checkpoint from the start, since a fault may come before the first epoch's is written.
+    code, out, err = run([dynoctl, *TRAIN, '--set', 'batch_size=8', '--epochs', '1', '--out', 'begun'])
+    check('a run to resume', code == 0, out + err)
     for rank, fault, why, code in (0, 'lost=400', 'VK_ERROR_DEVICE_LOST', 5), (1, 'lost=400', 'VK_ERROR_DEVICE_LOST', 1), (0, 'hang=400', 'finished nothing, and its driver ended waits', 5):
         name = f'{fault[:4]}{rank}'
-        command = [dynoctl, *TRAIN, '--set', 'batch_size=8', '--epochs', '100', '--json', '--out', name]
+        shutil.copytree(f'{folder}/begun', f'{folder}/{name}')
+        command = [dynoctl, 'train', '--resume', name, '--epochs', '100', '--json']
         commands = [command, command]
         commands[rank] = ['env', *layer, f'DYNO_FAULTS={fault}', *command]
         process = run(two(*commands))
