@@ -391,7 +391,7 @@ test_what_may_change_unseen_has_none (void)
   broken = open_folder (folder, 1);
   g_assert_null (find_index ());
   g_assert_cmpint (g_unlink (link), ==, 0);
-  set_time (folder, g_get_real_time () / G_USEC_PER_SEC + 3600); /* changed just now, or later */
+  set_time (folder, 4102444800); /* in 2100: not settled, whatever the time is */
   young = open_folder (folder, 1);
   g_assert_null (find_index ());
   test_folder_remove (folder);
