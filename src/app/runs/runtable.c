@@ -58,14 +58,14 @@ dyno_run_table_new (DynoRunCurves *curves)
   add_column (list, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 144);
   add_spark_column (list, curves);
   add_column (list, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
-  add_column (list, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 134);
+  add_column (list, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 130);
   add_column (list, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 98);
   add_column (list, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 84);
   add_column (list, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 108);
   add_column (list, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
   add_column (list, _ ("State"), DYNO_RUN_LIST_STATE, 0, 120);
-  add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 98);
-  add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 78);
+  add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 108);
+  add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 102);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_view_set_enable_search (GTK_TREE_VIEW (list), FALSE); /* the finder searches */
   gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (list), TRUE);

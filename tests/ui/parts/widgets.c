@@ -199,9 +199,29 @@ test_the_page_of_the_diagnosis_waits (void)
   g_object_unref (setup);
 }
 
+/* The window of shortcuts fits a screen of 800 pixels, with room for longer words of other
+ * languages. */
+static void
+test_the_shortcuts_fit_a_narrow_screen (void)
+{
+  g_autoptr (GtkBuilder) builder =
+      gtk_builder_new_from_resource ("/io/github/gpudyno/Dyno/gtk/help-overlay.ui");
+  GtkWidget *window = GTK_WIDGET (gtk_builder_get_object (builder, "help_overlay"));
+  g_autoptr (GPtrArray) shortcuts = parts_find_all (window, GTK_TYPE_SHORTCUTS_SHORTCUT);
+  int natural;
+
+  gtk_widget_show (window);
+  gtk_widget_get_preferred_width (window, NULL, &natural);
+  g_assert_cmpint (natural, <, 600);
+  g_assert_cmpuint (shortcuts->len, ==, 2 * 30); /* each also among those that are found */
+  gtk_widget_destroy (window);
+}
+
 void
 parts_add_widgets (void)
 {
+  g_test_add_func ("/ui/parts/the-shortcuts-fit-a-narrow-screen",
+                   test_the_shortcuts_fit_a_narrow_screen);
   g_test_add_func ("/ui/parts/a-row-names-its-control", test_a_row_names_its_control);
   g_test_add_func ("/ui/parts/start-weights-can-be-removed", test_start_weights_can_be_removed);
   g_test_add_func ("/ui/parts/the-page-of-the-diagnosis-waits",
