@@ -8,6 +8,7 @@
 #include "evaluatemasks.h"
 #include "export-dialog.h"
 #include "format.h"
+#include "oldnote.h"
 #include "row.h"
 #include "scorestable.h"
 #include <glib/gi18n.h>
@@ -19,7 +20,7 @@
 
 typedef struct {
   GtkWidget *view, *offer, *state, *spinner, *progress, *save, *calibrate, *results, *stats,
-      *matrix_box, *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
+      *matrix_box, *matrix_title, *matrix, *table, *samples_title, *worst, *flow, *old;
   DynoEvaluateRequest *request;
   DynoEvaluation *evaluation;        /* NULL: none yet */
   GCancellable *measuring, *loading; /* cancel the evaluation, and the loading of pictures */
@@ -352,6 +353,8 @@ dyno_evaluate_view_show_result (GtkWidget *view, DynoEvaluation *evaluation, con
   set_busy (self, FALSE);
   dyno_widget_add_class (self->state, "bad-text", error != NULL);
   if (error)
+    dyno_old_note_clear (self->old);
+  if (error)
     gtk_label_set_text (GTK_LABEL (self->state), error->message);
   else if (evaluation->n_samples == 0)
     gtk_label_set_text (GTK_LABEL (self->state), _ ("None of the samples could be read."));
@@ -390,6 +393,7 @@ start (View *self, const char *data, gboolean test)
   self->request = request;
   dyno_widget_add_class (self->state, "bad-text", FALSE);
   gtk_label_set_text (GTK_LABEL (self->state), _ ("Evaluating…"));
+  dyno_old_note_begin (self->old);
   set_busy (self, TRUE);
   show_progress (self);
   self->measuring = g_cancellable_new ();
@@ -657,6 +661,8 @@ add_head (View *self)
   g_object_set (self->state, "wrap", TRUE, "hexpand", TRUE, NULL);
   add_line (self, data, self->calibrate, self->save, NULL);
   add_line (self, self->spinner, self->state, NULL);
+  self->old = dyno_old_note_new ();
+  gtk_container_add (GTK_CONTAINER (self->view), self->old);
 }
 
 static void
@@ -688,6 +694,12 @@ void
 dyno_evaluate_view_set_device (GtkWidget *view, int device)
 {
   get_view (view)->device = device;
+}
+
+void
+dyno_evaluate_view_set_steps (GtkWidget *view, guint64 steps)
+{
+  dyno_old_note_set_steps (get_view (view)->old, steps);
 }
 
 GtkWidget *

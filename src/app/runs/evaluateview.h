@@ -13,6 +13,8 @@ G_BEGIN_DECLS
 GtkWidget *dyno_evaluate_view_new (const char *folder, const DynoJob *job);
 /* The device of the evaluations that begin from now on: index, -1: the best, as at first. */
 void dyno_evaluate_view_set_device (GtkWidget *view, int device);
+/* The steps that the run has made by now: results of fewer are marked as old. */
+void dyno_evaluate_view_set_steps (GtkWidget *view, guint64 steps);
 /* Whether an evaluation or a calibration goes on. */
 gboolean dyno_evaluate_view_is_busy (GtkWidget *view);
 /* Ends the evaluation that the view began last with this result, which it takes; error: it failed,

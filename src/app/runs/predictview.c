@@ -6,6 +6,7 @@
 #include "file.h"
 #include "format.h"
 #include "maskpicture.h"
+#include "oldnote.h"
 #include "predictwork.h"
 #include "row.h"
 #include <glib/gi18n.h>
@@ -15,7 +16,7 @@
 #define LIST_LEAST 200
 
 typedef struct {
-  GtkWidget *view, *save, *save_masks, *list, *scrolled, *hint, *state, *spinner;
+  GtkWidget *view, *save, *save_masks, *list, *scrolled, *hint, *state, *spinner, *old;
   char *weights;
   int device;
   DynoPredictWork *work; /* NULL: not started yet */
@@ -183,7 +184,10 @@ dyno_predict_view_take_end (const DynoPredictSummary *s, const GError *error, gp
   g_autoptr (GString) text = g_string_new (NULL);
   gtk_spinner_stop (GTK_SPINNER (self->spinner));
   if (error)
-    g_string_append (text, error->message);
+    {
+      g_string_append (text, error->message);
+      dyno_old_note_clear (self->old);
+    }
   else
     {
       g_string_append_printf (
@@ -227,6 +231,7 @@ predict (View *self, const char *const *paths, const char *folder)
   self->table = NULL;
   gtk_widget_set_sensitive (self->save, FALSE);
   gtk_widget_set_sensitive (self->save_masks, FALSE);
+  dyno_old_note_begin (self->old);
   dyno_widget_clear (self->list);
   gtk_widget_hide (self->hint);
   gtk_widget_show (self->scrolled);
@@ -410,6 +415,8 @@ add_head (View *self, GtkWidget *content)
   gtk_container_add (GTK_CONTAINER (box), self->state);
   gtk_container_add (GTK_CONTAINER (content), box);
   gtk_widget_show_all (box);
+  self->old = dyno_old_note_new ();
+  gtk_container_add (GTK_CONTAINER (content), self->old);
 }
 
 void
@@ -429,6 +436,13 @@ dyno_predict_view_set_device (GtkWidget *view, int device)
 {
   View *self = g_object_get_data (G_OBJECT (view), "dyno-predict");
   self->device = device;
+}
+
+void
+dyno_predict_view_set_steps (GtkWidget *view, guint64 steps)
+{
+  View *self = g_object_get_data (G_OBJECT (view), "dyno-predict");
+  dyno_old_note_set_steps (self->old, steps);
 }
 
 gboolean

@@ -10,6 +10,8 @@ G_BEGIN_DECLS
 GtkWidget *dyno_predict_view_new (const char *folder);
 /* The device of the predictions that begin from now on: index, -1: the best, as at first. */
 void dyno_predict_view_set_device (GtkWidget *view, int device);
+/* The steps that the run has made by now: predictions of fewer are marked as old. */
+void dyno_predict_view_set_steps (GtkWidget *view, guint64 steps);
 /* Predicts these images, in place of those before. */
 void dyno_predict_view_start (GtkWidget *view, const char *const *paths);
 /* Asks the user for images. */

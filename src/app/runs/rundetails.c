@@ -40,6 +40,7 @@ typedef struct {
   GtkWidget *(*make) (const DynoStoredRun *run);
   gboolean (*is_busy) (GtkWidget *view);
   void (*set_device) (GtkWidget *view, int device);
+  void (*set_steps) (GtkWidget *view, guint64 steps);
 } ViewKind;
 
 static GtkWidget *
@@ -58,9 +59,9 @@ make_predictions (const DynoStoredRun *run)
 }
 
 static const ViewKind evaluations = { make_evaluation, dyno_evaluate_view_is_busy,
-                                      dyno_evaluate_view_set_device };
+                                      dyno_evaluate_view_set_device, dyno_evaluate_view_set_steps };
 static const ViewKind predictions = { make_predictions, dyno_predict_view_is_busy,
-                                      dyno_predict_view_set_device };
+                                      dyno_predict_view_set_device, dyno_predict_view_set_steps };
 
 /* A stack of the views of runs, named by their folders, the latest first. */
 static GtkWidget *
@@ -114,6 +115,7 @@ show_view (DynoRunDetails *self, GtkWidget *stack, const ViewKind *kind)
   gtk_stack_set_visible_child (GTK_STACK (stack), view);
   if (self->setup)
     kind->set_device (view, dyno_setup_get_job (self->setup)->device);
+  kind->set_steps (view, self->run->steps);
   limit_views (stack, kind);
   return view;
 }

@@ -382,9 +382,61 @@ test_dropped_images_are_predicted_by_the_run (void)
   g_assert_false (dyno_predict_view_is_busy (get_view (&d, "predict")));
 }
 
+static gboolean
+is_idle (gpointer view)
+{
+  return !dyno_evaluate_view_is_busy (view);
+}
+
+/* Results of a run that has gone on say of which weights they are, until they are made anew; a
+ * result that failed says nothing. */
+static void
+test_old_results_are_marked (void)
+{
+  static const char *const at[] = {
+    "These results are of the weights that the run had at step 40; it has gone on since.",
+    "These results are of the weights that the run had at step 60; it has gone on since."
+  };
+  const char *paths[] = { "/nowhere/a.png", NULL };
+  g_auto (Details) d = { 0 };
+
+  details_init (&d);
+  for (guint tab = 0; tab < 2; tab++)
+    {
+      d.runs[1]->steps = 40;
+      choose (&d, tab == 0 ? "evaluate" : "predict");
+      show (&d, 1, 1);
+      GtkWidget *view = get_view (&d, tab == 0 ? "evaluate" : "predict");
+      d.runs[1]->steps = 41;
+      show (&d, 1, 1);
+      parts_assert_says_not (view, at[0]); /* there is no result */
+      d.runs[1]->steps = 40;
+      show (&d, 1, 1);
+      for (guint i = 0; i < 2; i++)
+        {
+          if (tab == 0)
+            gtk_button_clicked (
+                GTK_BUTTON (parts_find_button (view, "E_valuate the Validation Samples")));
+          else
+            dyno_predict_view_start (view, paths);
+          parts_assert_says_not (view, at[i]);
+          show (&d, 2, 1);
+          d.runs[1]->steps += 20;
+          show (&d, 1, 1);
+          parts_assert_says (view, at[i]);
+        }
+      if (tab == 0)
+        {
+          parts_wait (is_idle, view);
+          parts_assert_says_not (view, at[1]);
+        }
+    }
+}
+
 void
 parts_add_run_details (void)
 {
+  g_test_add_func ("/ui/parts/old-results-are-marked", test_old_results_are_marked);
   g_test_add_func ("/ui/parts/tabs-are-of-the-selected-runs", test_tabs_are_of_the_selected_runs);
   g_test_add_func ("/ui/parts/weights-are-evaluated-once-they-are-there",
                    test_weights_are_evaluated_once_they_are_there);
