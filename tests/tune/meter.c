@@ -137,13 +137,14 @@ test_other_samples_each_time (void)
 static void
 test_long_epoch (void)
 {
-  g_autoptr (DynoJob) job = make_job ("builtin:shapes?size=16&samples=20000&classes=4");
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes?size=16&samples=2000000&classes=4");
   g_autoptr (DynoMeter) meter = make_meter (job);
   g_autoptr (GError) error = NULL;
   DynoMeasurement m;
 
   g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
-  g_assert_cmpuint (m.steps, <, 1000);
+  /* The run is ahead of the measurement by 4096 events at most; an epoch has 400,000 steps. */
+  g_assert_cmpuint (m.steps, <, 10000);
   g_assert_cmpfloat (m.validation_rate, >, 0);
   g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
