@@ -367,13 +367,9 @@ dyno_setup_set_device (DynoSetup *self, guint index)
     return;
   remember (self, NULL);
   DynoUsedDevices used = dyno_setup_get_used_devices (self);
-  /* Those that were ticked do not go with a device of another type. */
-  g_autofree char *with =
-      dyno_used_devices_count (&used) > 1 && dyno_used_devices_suit (&used, index)
-          ? dyno_used_devices_with (&used, index, TRUE)
-          : NULL;
-  used = (DynoUsedDevices){ self->devices, index, with };
-  self->device = index;
+  if (!dyno_used_devices_suit (&used, index)) /* nor do those that were ticked suit it */
+    used.list = NULL;
+  used.chosen = self->device = index;
   take_list (self, dyno_used_devices_with (&used, index, TRUE));
   take_device (self);
   announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);

@@ -372,6 +372,9 @@ test_several_devices_are_started_by_the_queue (void)
       dyno_job_list_refresh (window->jobs);
       parts_wait (shows_runs, window);
       g_assert_true (dyno_window_queue_holds_device (window));
+      dyno_setup_use_list (window->setup, "3"); /* no device of the job */
+      g_assert_true (dyno_window_queue_holds_device (window));
+      dyno_setup_use_list (window->setup, "0");
       g_assert_true (dyno_store_end_job (store, id, DYNO_QUEUED_STOPPED, 75, NULL));
       dyno_job_list_remove (window->jobs, id);
       wait_for_jobs (window, 1);
@@ -381,6 +384,7 @@ test_several_devices_are_started_by_the_queue (void)
       dyno_window_show_page (window, "train");
       dyno_job_list_refresh (window->jobs);
     }
+  dyno_setup_use_list (window->setup, "0,1,2");
   g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
   wait_for_jobs (window, 2);
   g_assert_cmpstr (get_queued (window, 1)->job->devices, ==, "0,1,2");
