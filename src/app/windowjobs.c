@@ -40,7 +40,11 @@ dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error)
   else
     dyno_job_list_add (self->jobs, dyno_setup_get_job (self->setup), runs);
   dyno_toast_show (DYNO_TOAST (self->toast),
-                   begin ? _ ("The devices are being started") : _ ("Added to the queue"), NULL);
+                   !begin ? _ ("Added to the queue")
+                   : dyno_job_list_get_running (self->jobs)
+                       ? _ ("Added to the queue, as the next job")
+                       : _ ("The devices are being started"),
+                   NULL);
   return TRUE;
 }
 

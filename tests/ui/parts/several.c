@@ -361,6 +361,7 @@ test_several_devices_are_started_by_the_queue (void)
       dyno_window_show_page (window, "train");
       dyno_setup_use_list (window->setup, i == 0 ? "0,1" : "0,1,2");
       g_action_group_activate_action (G_ACTION_GROUP (window), "start", NULL);
+      parts_assert_says (window->toast, "The devices are being started");
       wait_for_jobs (window, 2);
       parts_wait (has_started, window);
       g_assert_true (dyno_window_is_idle (window));
@@ -372,6 +373,11 @@ test_several_devices_are_started_by_the_queue (void)
       dyno_job_list_refresh (window->jobs);
       parts_wait (shows_runs, window);
       g_assert_true (dyno_window_queue_holds_device (window));
+      g_assert_true (dyno_window_queue_job (window, TRUE, NULL));
+      parts_assert_says (window->toast, "Added to the queue, as the next job");
+      wait_for_jobs (window, 3);
+      dyno_job_list_remove (window->jobs, get_queued (window, 1)->id);
+      wait_for_jobs (window, 2);
       dyno_setup_use_list (window->setup, "3"); /* no device of the job */
       g_assert_true (dyno_window_queue_holds_device (window));
       dyno_setup_use_list (window->setup, "0");
