@@ -77,7 +77,11 @@ print_checklist (const GPtrArray *list)
       const DynoCheckItem *item = list->pdata[i];
 
       if (i == 0 || item->check != ((const DynoCheckItem *) list->pdata[i - 1])->check)
-        dyno_out_line ("%s%s", i == 0 ? "" : "\n", titles[item->check]);
+        {
+          if (i > 0)
+            dyno_out_line ("%s", "");
+          dyno_out_line ("%s", titles[item->check]);
+        }
       dyno_out_line ("%s %s", boxes[item->state], item->text);
       if (item->next)
         dyno_out_line ("      %s", item->next);

@@ -58,6 +58,7 @@ class Diagnose(Case):
         self.assertEqual((states['settings-recorded'], states['batch-measured'], states['run-ended'], states['memory-planned']),
                          ('done', 'open', 'done', 'done'))
         lines = self.run_it('diagnose', '--run', 'run', '--checklist').stdout.decode().splitlines()
+        self.assertEqual([lines[i + 1] for i, line in enumerate(lines) if not line], ['in the run', 'after the run'])
         boxes = {'done': '[x] ', 'open': '[ ] ', 'unknown': '[?] '}
         for item in told['checklist']:
             self.assertEqual(list(item), ['id', 'list', 'state', 'text', 'next'])
