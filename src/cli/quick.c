@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl quick: measures what this machine can do, in under a minute. */
-#include "quick.h"
+#include "quicktext.h"
 #include "diagnose.h"
 #include "diagnosistext.h"
 #include "output.h"
@@ -145,6 +145,15 @@ print_text (const DynoQuick *q)
   dyno_out_line ("%.0f s; dynoctl tune finds the settings for your own data", q->seconds);
 }
 
+void
+dyno_quick_print (const DynoQuick *quick, gboolean json)
+{
+  if (json)
+    print_json (quick);
+  else
+    print_text (quick);
+}
+
 int
 dyno_verb_quick (int argc, char **argv)
 {
@@ -187,9 +196,6 @@ dyno_verb_quick (int argc, char **argv)
     return (int) dyno_signals_exit_code (dyno_signals_get ());
   if (!quick)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
-  if (as_json)
-    print_json (quick);
-  else
-    print_text (quick);
+  dyno_quick_print (quick, as_json);
   return DYNO_EXIT_OK;
 }

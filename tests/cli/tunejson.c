@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The best of a search, as tune --json prints it; the cost of int8 weights, as save --json does. */
+/* The best of a search, as tune --json prints it; the cost of int8 weights, as save --json does; the
+ * events of a run, as train --json does. */
 #include "tune-json.h"
 #include "output.h"
 #include "savecost.h"
+#include "train-json.h"
 #include <math.h>
 #include <string.h>
 
@@ -274,6 +276,143 @@ test_table_of_costs (void)
                     "pixel accuracy * 100.00 % * 98.00 % * +2.00 *more than a point*\n*");
 }
 
+/* --- the events of a run ---------------------------------------------------------------------- */
+
+static const DynoMetricTable metrics = { .n = 3,
+                                         .infos = {
+                                             { .name = "accuracy" },
+                                             { .name = "top5" },
+                                             { .name = "f1_macro", .of_validation = TRUE } } };
+
+static void
+print_steps (void)
+{
+  const DynoStepMetrics step = { .step = 1,
+                                 .epoch = 2,
+                                 .loss = 3,
+                                 .metrics = { 4, 5, 6 },
+                                 .lr = 7,
+                                 .samples_per_s = 8,
+                                 .step_ms = 9,
+                                 .wait_data_ms = 10,
+                                 .upload_ms = 11,
+                                 .forward_ms = 12,
+                                 .backward_ms = 13,
+                                 .optimizer_ms = 14,
+                                 .grad_norm = 15,
+                                 .loss_scale = 16,
+                                 .skipped = TRUE,
+                                 .vram_bytes = 17,
+                                 .vram_all_bytes = 18,
+                                 .seconds = 19 };
+  const DynoEpochMetrics epoch = { .epoch = 1,
+                                   .step = 2,
+                                   .train_loss = 3,
+                                   .train_metrics = { 4, 5, 6 },
+                                   .val_loss = (double) NAN,
+                                   .val_metrics = { 7, 8, 9 },
+                                   .samples_per_s = 10,
+                                   .seconds = 11,
+                                   .validation_seconds = 12,
+                                   .saving_seconds = 13 };
+  DynoRankReport reports[] = {
+    { .host = "a", .device = "one", .rate = { 1, 2, 3, 4, 5 } },
+    { .host = "b", .device = "two", .rate = { 6, 7, 8, 9, 10 } },
+  };
+  const DynoEvent ranks = { .ranks = { .step = 9, .n = 2, .reports = reports } };
+  const DynoEvent progress = { .progress = { .what = (char *) "scan", .done = 3, .total = 8 } };
+
+  dyno_train_print_step (&metrics, &step);
+  dyno_train_print_epoch (&metrics, &epoch);
+  dyno_train_print_ranks (&ranks);
+  dyno_train_print_text ("checkpoint", "path", "a/b");
+  dyno_train_print_preparing (&progress);
+  dyno_out_flush ();
+}
+
+/* Every member has its own value under its own name; metrics of a validation are of no training. */
+static void
+test_events (void)
+{
+  run (print_steps,
+       "*{\"event\": \"step\", \"step\": 1, \"epoch\": 2, \"loss\": 3, \"samples_per_s\": 8, "
+       "\"vram_bytes\": 17, \"wait_data_ms\": 10, \"step_ms\": 9, \"accuracy\": 4, \"top5\": 5, "
+       "\"lr\": 7, \"grad_norm\": 15, \"loss_scale\": 16, \"skipped\": true, \"upload_ms\": 11, "
+       "\"forward_ms\": 12, \"backward_ms\": 13, \"optimizer_ms\": 14, \"seconds\": 19}\n"
+       "{\"event\": \"epoch\", \"epoch\": 1, \"step\": 2, \"train_loss\": 3, \"val_loss\": null, "
+       "\"train_accuracy\": 4, \"train_top5\": 5, \"val_accuracy\": 7, \"val_top5\": 8, "
+       "\"val_f1_macro\": 9, \"samples_per_s\": 10, \"seconds\": 11, \"validation_seconds\": 12, "
+       "\"saving_seconds\": 13}\n"
+       "{\"event\": \"ranks\", \"step\": 9, \"ranks\": [{\"rank\": 0, \"host\": \"a\", \"device\": "
+       "\"one\", \"samples_per_s\": 1, \"own_ms\": 2, \"wait_exchange_ms\": 3, \"wait_data_ms\": "
+       "4, \"device_ms\": 5}, {\"rank\": 1, \"host\": \"b\", \"device\": \"two\", "
+       "\"samples_per_s\": 6, \"own_ms\": 7, \"wait_exchange_ms\": 8, \"wait_data_ms\": 9, "
+       "\"device_ms\": 10}]}\n"
+       "{\"event\": \"checkpoint\", \"path\": \"a/b\"}\n"
+       "{\"event\": \"progress\", \"what\": \"scan\", \"done\": 3, \"total\": 8}\n");
+}
+
+static void
+print_ends (void)
+{
+  static char *unreadable[] = { (char *) "a: torn", (char *) "b: empty", NULL }, *none[] = { NULL };
+  DynoRankReport report = { .host = "a", .device = "one", .rate = { 1, 2, 3, 4, 5 } };
+  DynoEvent end = { .done = { .state = DYNO_SESSION_FINISHED,
+                              .seconds = 1,
+                              .preparation_seconds = 2,
+                              .steps = 3,
+                              .begin_steps = 4,
+                              .begin_seconds = 5,
+                              .best_val_metric = 0.5,
+                              .best_epoch = 6,
+                              .parts = 7,
+                              .batch_size = 8,
+                              .n_unreadable = 9,
+                              .unreadable = unreadable,
+                              .whole_steps = 10 } };
+
+  dyno_train_print_done (&metrics, 1, 11, &end);
+  end.done.state = DYNO_SESSION_STOPPED;
+  end.done.is_idle = TRUE;
+  end.done.unreadable = none;
+  end.done.whole_steps = 0;
+  end.done.out_dir = (char *) "runs/a";
+  end.done.test =
+      (DynoTestResult){ .n_samples = 20, .loss = 21, .metrics = { 22, 23, (double) NAN } };
+  end.done.n_ranks = 1;
+  end.done.ranks = &report;
+  dyno_train_print_done (&metrics, -1, (double) NAN, &end);
+  end.done.state = DYNO_SESSION_FAILED;
+  end.done.test.n_samples = end.done.n_ranks = 0;
+  dyno_train_print_done (&metrics, 0, 1, &end);
+  dyno_out_flush ();
+}
+
+/* The end of a run: without what it does not have, and with it. */
+static void
+test_end (void)
+{
+  run (
+      print_ends,
+      "*{\"event\": \"done\", \"seconds\": 1, \"steps\": 3, \"steps_before\": 4, "
+      "\"seconds_before\": 5, \"steps_of_epochs\": 10, \"samples_per_s\": 11, \"nothing_left\": "
+      "false, \"best_val_top5\": 0.5, \"best_epoch\": 6, \"out\": null, \"state\": \"finished\", "
+      "\"micro_batches\": 7, \"unreadable\": 9, \"unreadable_samples\": [\"a: torn\", \"b: "
+      "empty\"]}\n"
+      "{\"event\": \"done\", \"seconds\": 1, \"steps\": 3, \"steps_before\": 4, "
+      "\"seconds_before\": 5, \"steps_of_epochs\": null, \"samples_per_s\": null, "
+      "\"nothing_left\": true, \"best_val_accuracy\": 0.5, \"best_epoch\": 6, \"test_samples\": "
+      "20, "
+      "\"test_loss\": 21, \"test_accuracy\": 22, \"test_top5\": 23, \"test_f1_macro\": null, "
+      "\"out\": \"runs/a\", \"state\": \"stopped\", \"micro_batches\": 7, \"unreadable\": 9, "
+      "\"unreadable_samples\": [], \"ranks\": [{\"rank\": 0, \"host\": \"a\", \"device\": \"one\", "
+      "\"samples_per_s\": 1, \"own_ms\": 2, \"wait_exchange_ms\": 3, \"wait_data_ms\": 4, "
+      "\"device_ms\": 5}]}\n"
+      "{\"event\": \"done\", *\"best_val_accuracy\": 0.5, \"best_epoch\": 6, \"out\": \"runs/a\", "
+      "\"state\": \"failed\", \"micro_batches\": 7, \"unreadable\": 9, \"unreadable_samples\": "
+      "[]}\n");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -284,5 +423,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/save-cost/classes", test_cost_of_classes);
   g_test_add_func ("/cli/save-cost/masks", test_cost_of_masks);
   g_test_add_func ("/cli/save-cost/table", test_table_of_costs);
+  g_test_add_func ("/cli/train-json/events", test_events);
+  g_test_add_func ("/cli/train-json/end", test_end);
   return g_test_run ();
 }

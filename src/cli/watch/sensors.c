@@ -119,6 +119,15 @@ print_table (const DynoDeviceInfo *device, const DynoSensorReading *reading)
   print_programs (&reading->programs);
 }
 
+void
+dyno_sensors_print (const DynoDeviceInfo *device, const DynoSensorReading *reading, gboolean json)
+{
+  if (json)
+    print_json (device, reading);
+  else
+    print_table (device, reading);
+}
+
 int
 dyno_verb_sensors (int argc, char **argv)
 {
@@ -142,9 +151,6 @@ dyno_verb_sensors (int argc, char **argv)
   if (!dyno_sensors_find_device (index, &device, &has, &error))
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   read_all (has ? &device : NULL, reading);
-  if (as_json)
-    print_json (has ? &device : NULL, reading);
-  else
-    print_table (has ? &device : NULL, reading);
+  dyno_sensors_print (has ? &device : NULL, reading, as_json);
   return DYNO_EXIT_OK;
 }

@@ -17,4 +17,8 @@ void dyno_json_sensors (DynoJson *json, const double *values, guint throttle_rea
 gboolean dyno_sensors_find_device (int index, DynoDeviceInfo *device, gboolean *has,
                                    GError **error);
 
+/* Prints all values of a reading, as dynoctl sensors does; device NULL: there is none. */
+void dyno_sensors_print (const DynoDeviceInfo *device, const DynoSensorReading *reading,
+                         gboolean json);
+
 G_END_DECLS
