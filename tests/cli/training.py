@@ -120,6 +120,40 @@ class Train(Case):
         self.assertNotIn('\r', done.stdout.decode())
         self.assertEqual(self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '-q').stdout, b'')
 
+    def check_text(self, text, *lines):
+        """Each line of a text is that of lines, in which an N by itself is any number with its unit; progress
+        depends on the time, and is left out."""
+        number = r'[0-9][0-9.,:e+-]*(?: (?:s|ms|MiB|KiB|GiB))?'
+        shown = [line for line in text.decode().splitlines() if not re.match(r'step \d+/|first step|scanning|compiling|timing|preparing|validating', line)]
+        for line, expected in zip(shown, lines):
+            self.assertRegex(line, '^' + number.join(map(re.escape, re.split(r'\bN\b', expected))) + '$', text.decode())
+        self.assertEqual(len(shown), len(lines), text.decode())
+
+    def test_every_line_of_a_run(self):
+        """Also of a quiet one, one without a folder, and one that is over."""
+        device, = (line['name'] + (' (software, slow)' if line['software'] else '') for line in self.lines('devices', '--json')[:1])
+        job = ['train', '--data', TINY, *SMALL, '--epochs', '2']
+        done = self.run_it(*job, '--set', 'data.test_split=0.25', '--out', 'run')
+        self.check_text(done.stdout, f'mlp (N k parameters) on {device}',
+                        TINY + ': 54 samples to train, 6 to validate, 20 to test', 'batch N, fp32, 1 worker; device memory N of N', 'kept in run',
+                        'epoch 1/2  loss N  accuracy N %  validation loss N  accuracy N %  N samples/s  N',
+                        'epoch 2/2  loss N  accuracy N %  validation loss N  accuracy N %  N samples/s  N',
+                        'done: 12 steps in N, N samples/s, best validation accuracy N % (epoch N)',
+                        'test: accuracy N %, loss N on 20 samples that the training has not seen',
+                        'in run: weights.safetensors, metrics.csv, settings.ini, curves, log')
+        self.assertEqual(done.stderr, b'')
+        again = self.run_it('train', '--resume', 'run')
+        self.check_text(again.stdout, f'mlp (N k parameters) on {device}', *[line.decode() for line in done.stdout.splitlines()[1:3]],
+                        'kept in run', 'already done: nothing was changed', done.stdout.decode().splitlines()[-2])
+        quiet = self.run_it(*job, '--no-out', '-q')
+        self.assertEqual((quiet.stdout, quiet.stderr), (b'', b''))
+        # A run of more than twenty steps has a diagnosis.
+        for steps in 20, 21:
+            text = self.run_it('train', '--data', TINY, *SMALL, '--epochs', '3', '--steps', str(steps), '--no-out').stdout
+            self.assertIn(b'nothing is kept (--no-out)', text)
+            self.assertNotIn(b'weights.safetensors', text)
+            self.assertEqual(b'diagnosis: ' in text, steps > 20, text.decode())
+
     def test_settings_file_trains_the_same(self):
         first = self.train('--steps', '4', '--seed', '5', '--set', 'lr=0.03', '--out', self.path('a'))
         again = self.lines('train', '--settings', self.path('a/settings.ini'), '--steps', '4', '--json')
@@ -388,6 +422,24 @@ class Train(Case):
         facts, = self.lines('inspect', self.path('images'), '--deep', '--json')
         self.assertEqual((facts['samples'], facts['undecodable'], len(facts['undecodable_samples'])), (40, 2, 2))
         self.assertIn('2 of them cannot be read', self.run_it('inspect', self.path('images'), '--deep').stdout.decode())
+
+    def test_the_first_unreadable_samples_are_named(self):
+        """Twenty of them, and the number of the others; one that is alone is one sample."""
+        for i in range(64):
+            self.write_png(f"images/{'ab'[i % 2]}/{i:02}.png", i * 4, 0.5 if 20 <= i < 42 else 1)
+        job = ('train', '--data', self.path('images'), *SMALL, '--epochs', '1', '--set', 'image_size=16', '--set', 'data.val_split=0',
+               '--set', 'data.max_bad=1', '--no-out')
+        words = self.run_it(*job).stderr.decode().splitlines()
+        at = words.index('dynoctl train: 22 samples could not be read, and others took their place:')
+        self.assertEqual(words[at + 21:], ["  and 2 more; 'dynoctl inspect --deep' finds all"])
+        named = [line.split(':')[0] for line in words[at + 1:at + 21]]
+        self.assertEqual(len(set(named) & {f"  {'ab'[i % 2]}/{i}.png" for i in range(20, 42)}), 20, words)
+        for i in range(21, 42):
+            self.write_png(f"images/{'ab'[i % 2]}/{i:02}.png", i * 4)
+        words = self.run_it(*job).stderr.decode().splitlines()
+        self.assertEqual([line.split(':')[0] for line in words[-2:]],
+                         ['dynoctl train', '  a/20.png'])
+        self.assertEqual(words[-2], 'dynoctl train: 1 sample could not be read, and others took their place:')
 
     def test_data_that_changed_between_runs_are_said(self):
         for i in range(16):
