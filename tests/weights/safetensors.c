@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors: written files are read back; each fault of a file has its own error; a write is
- * complete or has no effect. */
+ * complete or has no effect.  The pickles in PyTorch's files; weights as int8. */
 #include "data-test.h"
 #include "file.h"
 #include "base-error.h"
+#include "int8weights.h"
 #include "onnxfile.h"
+#include "pickle.h"
 #include "safetensors.h"
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -407,6 +410,273 @@ test_onnx_metadata (void)
     }
 }
 
+/* --- pickles ---------------------------------------------------------------------------------- */
+
+static void
+describe (GString *text, const DynoPickleValue *value)
+{
+  static const char *const around[] = {
+    [DYNO_PICKLE_TUPLE] = "()", [DYNO_PICKLE_LIST] = "[]", [DYNO_PICKLE_DICT] = "{}"
+  };
+
+  switch (value->kind)
+    {
+    case DYNO_PICKLE_NONE:
+      g_string_append (text, "None");
+      break;
+    case DYNO_PICKLE_BOOL:
+      g_string_append (text, value->number ? "True" : "False");
+      break;
+    case DYNO_PICKLE_INT:
+      g_string_append_printf (text, "%" G_GINT64_FORMAT, value->number);
+      break;
+    case DYNO_PICKLE_FLOAT:
+      g_string_append (text, "float");
+      break;
+    case DYNO_PICKLE_STRING:
+      g_string_append_printf (text, "'%s'", value->text);
+      break;
+    case DYNO_PICKLE_TUPLE:
+    case DYNO_PICKLE_LIST:
+    case DYNO_PICKLE_DICT:
+      g_string_append_c (text, around[value->kind][0]);
+      for (guint i = 0; i < value->items->len; i++)
+        {
+          g_string_append (text, i > 0 ? " " : "");
+          describe (text, g_ptr_array_index (value->items, i));
+        }
+      g_string_append_c (text, around[value->kind][1]);
+      break;
+    case DYNO_PICKLE_NAME:
+      g_string_append_printf (text, "name %d", (int) value->name);
+      break;
+    case DYNO_PICKLE_STORAGE:
+      g_string_append_printf (text, "storage %s of %" G_GINT64_FORMAT " type %d", value->text,
+                              value->number, (int) value->type);
+      break;
+    case DYNO_PICKLE_TENSOR:
+      g_string_append_printf (text, "tensor at %" G_GINT64_FORMAT " of ", value->number);
+      describe (text, value->storage);
+      for (guint i = 0; i < value->n_dims; i++)
+        g_string_append_printf (text, " %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT, value->shape[i],
+                                value->stride[i]);
+      break;
+    case DYNO_PICKLE_MARK:
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+/* The value of a pickle in words, or the error. */
+static char *
+read_pickle (const char *bytes, gsize size)
+{
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (dyno_pickle_value_free);
+  g_autoptr (GError) error = NULL;
+  /* A copy of this size, in which a sanitizer sees a byte read past the end. */
+  g_autofree guint8 *copy = g_memdup2 (bytes, size);
+  const DynoPickleValue *value = dyno_pickle_read (copy, size, values, &error);
+  GString *text = g_string_new (NULL);
+
+  if (value)
+    describe (text, value);
+  else
+    g_string_append (text, error->message);
+  return g_string_free (text, FALSE);
+}
+
+typedef struct {
+  const char *bytes;
+  gsize size;
+  const char *words;
+} Pickle;
+#define PICKLE(bytes, words)         \
+  {                                  \
+    bytes, sizeof (bytes) - 1, words \
+  }
+
+/* "storage", its type, key, place and six elements. */
+#define STORAGE                             \
+  "(X\x07\0\0\0storage"                     \
+  "ctorch\nHalfStorage\n\x8c\x02k1\x8c\x03" \
+  "cpuK\x06tQ"
+#define REBUILD "ctorch._utils\n_rebuild_tensor_v2\n"
+
+static void
+check_pickles (const Pickle *rows, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      g_autofree char *words = read_pickle (rows[i].bytes, rows[i].size);
+
+      g_assert_cmpstr (words, ==, rows[i].words);
+    }
+}
+
+static void
+test_pickles (void)
+{
+  static const Pickle rows[] = {
+    PICKLE ("\x80\x02(J\xff\xff\xff\xffJ\xfe\xff\xff\x7fK\xffM\x01\x02t.",
+            "(-1 2147483646 255 513)"),
+    PICKLE ("(\x8a\0\x8a\1\x7f\x8a\1\x80\x8a\2\x00\xff\x8a\2\xff\x00\x8a\x08\1\2\3\4\5\6\7\x80t.",
+            "(0 127 -128 -256 255 -9221395093405892095)"),
+    PICKLE ("(G\0\0\0\0\0\0\0\0N\x88\x89t.", "(float None True False)"),
+    PICKLE (
+        "\x95\0\0\0\0\0\0\0\0(X\2\0\0\0ab\x8c\1c\x8d\3\0\0\0\0\0\0\0defC\1gB\2\0\0\0hiX\0\0\0\0t.",
+        "('ab' 'c' 'def' 'g' 'hi' '')"),
+    PICKLE ("(K\1\x85K\2K\3\x86K\4K\5K\6\x87)((tK\7tt.", "((1) (2 3) (4 5 6) () (() 7))"),
+    PICKLE ("](K\1K\2eK\3a.", "[1 2 3]"),
+    PICKLE ("}(K\1K\2K\3K\4uK\5K\6s.", "{1 2 3 4 5 6}"),
+    PICKLE ("}(u}b.", "{}"),
+    /* A second value at a place replaces the first; MEMOIZE counts what was remembered. */
+    PICKLE ("(K\1q\0K\2q\0K\3\x94K\4r\1\1\0\0h\0h\2j\1\1\0\0t.", "(1 2 3 4 2 3 4)"),
+    PICKLE ("\x8c\5torch\x8c\4Size\x93K\2K\3\x86\x85R.", "(2 3)"),
+    PICKLE ("ccollections\nOrderedDict\n)R.", "{}"),
+    PICKLE (STORAGE ".", "storage k1 of 6 type 5"),
+    PICKLE (REBUILD "(" STORAGE "K\1K\2K\3\x86K\4K\1\x86\x89"
+                    "ccollections\nOrderedDict\n)RtR.",
+            "tensor at 1 of storage k1 of 6 type 5 2/4 3/1"),
+    PICKLE ("ctorch._utils\n_rebuild_parameter\n(" REBUILD "(" STORAGE "K\0))tR\x88tR}b.",
+            "tensor at 0 of storage k1 of 6 type 5"),
+  };
+
+  check_pickles (rows, G_N_ELEMENTS (rows));
+}
+
+/* Each type of storage has the type of its own elements. */
+static void
+test_pickled_types (void)
+{
+  static const struct {
+    const char *name;
+    DynoTensorType type;
+  } rows[] = { { "Float", DYNO_TENSOR_F32 }, { "Double", DYNO_TENSOR_F64 },
+               { "Half", DYNO_TENSOR_F16 },  { "BFloat16", DYNO_TENSOR_BF16 },
+               { "Long", DYNO_TENSOR_I64 },  { "Int", DYNO_TENSOR_I32 },
+               { "Short", DYNO_TENSOR_I16 }, { "Char", DYNO_TENSOR_I8 },
+               { "Byte", DYNO_TENSOR_U8 },   { "Bool", DYNO_TENSOR_BOOL } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (dyno_pickle_value_free);
+      g_autofree char *bytes = g_strdup_printf ("ctorch\n%sStorage\n.", rows[i].name);
+      const DynoPickleValue *value =
+          dyno_pickle_read ((const guint8 *) bytes, strlen (bytes), values, NULL);
+
+      g_assert_nonnull (value);
+      g_assert_cmpint (value->name, ==, DYNO_PICKLE_STORAGE_TYPE);
+      g_assert_cmpint (value->type, ==, rows[i].type);
+    }
+}
+
+static void
+test_broken_pickles (void)
+{
+#define DAMAGED "its pickle is damaged: "
+  static const Pickle rows[] = {
+    PICKLE ("", DAMAGED "it ends early"),
+    PICKLE (".", DAMAGED "it describes nothing"),
+    PICKLE ("(.", DAMAGED "it describes nothing"),
+    PICKLE ("K", DAMAGED "it ends early"),
+    PICKLE ("M\1", DAMAGED "it ends early"),
+    PICKLE ("K\1", DAMAGED "it ends early"),
+    PICKLE ("X\2\0\0\0a", DAMAGED "it ends early"),
+    PICKLE ("X\xff\xff\xff\x7f", DAMAGED "it ends early"),
+    PICKLE ("X\0\0\0\x80", DAMAGED "a string is too long"),
+    PICKLE ("\x8a\x09........\1.", DAMAGED "a number is too large"),
+    PICKLE ("K\1t.", DAMAGED "a tuple has no mark"),
+    PICKLE ("K\1\x86.", DAMAGED "a tuple has too few values"),
+    PICKLE ("K\1(\x85.", DAMAGED "a tuple has too few values"),
+    PICKLE ("]e.", DAMAGED "what is added has no mark"),
+    PICKLE ("(a.", DAMAGED "what is added is missing"),
+    PICKLE ("]a.", DAMAGED "what is added to is no list or dict"),
+    PICKLE ("}(K\1u.", DAMAGED "what is added to is no list or dict"),
+    PICKLE ("}K\1a.", DAMAGED "what is added to is no list or dict"),
+    PICKLE ("]K\1K\2s.", DAMAGED "what is added to is no list or dict"),
+    PICKLE ("K\1b.", DAMAGED "something has attributes that is no dict"),
+    PICKLE ("]}b.", DAMAGED "something has attributes that is no dict"),
+    PICKLE ("q\0.", DAMAGED "nothing is there to be remembered"),
+    PICKLE ("(\x94.", DAMAGED "nothing is there to be remembered"),
+    PICKLE ("K\1q\0h\1.", DAMAGED "something is recalled that was not remembered"),
+    PICKLE ("cos", DAMAGED "a name has no end"),
+    PICKLE ("cos\nsystem", DAMAGED "a name has no end"),
+    PICKLE ("\x8c\1aK\1\x93.", DAMAGED "a name is no string"),
+    PICKLE ("\x8c\1a\x93.", DAMAGED "a name is no string"),
+    PICKLE (")Q.", DAMAGED "a storage has no type, key and length"),
+    PICKLE ("]Q.", DAMAGED "a storage is named by no tuple"),
+    PICKLE ("(\x8c\7storagectorch\nSize\n\x8c\1k\x8c\3cpuK\1tQ.",
+            DAMAGED "a storage has no type, key and length"),
+    PICKLE ("(\x8c\7storagectorch\nByteStorage\n\x8c\1k\x8c\3cpuJ\xff\xff\xff\xfftQ.",
+            DAMAGED "a storage has no type, key and length"),
+    PICKLE ("(\x8c\6bufferctorch\nByteStorage\n\x8c\1k\x8c\3cpuK\1tQ.",
+            DAMAGED "a storage has no type, key and length"),
+    PICKLE ("K\1)R.", DAMAGED "something is called that is no name"),
+    PICKLE ("ctorch\nSize\n]R.", DAMAGED "something is called that is no name"),
+    PICKLE ("ctorch\nSize\n)R.", DAMAGED "a name is called with what it does not take"),
+    PICKLE ("ctorch\nByteStorage\n)R.", DAMAGED "a name is called with what it does not take"),
+    PICKLE ("ccollections\nOrderedDict\nK\1\x85R.",
+            DAMAGED "an OrderedDict begins with something in it"),
+    PICKLE (REBUILD "(" STORAGE "K\1K\2K\3\x86K\4\x85tR.",
+            DAMAGED "a tensor has no storage, shape and stride"),
+    PICKLE (REBUILD "(" STORAGE "J\xff\xff\xff\xff))tR.",
+            DAMAGED "a tensor has no storage, shape and stride"),
+    PICKLE (REBUILD "(" STORAGE "K\0J\xff\xff\xff\xff\x85K\1\x85tR.",
+            DAMAGED "a tensor has no storage, shape and stride"),
+    PICKLE (REBUILD "(K\0K\0))tR.", DAMAGED "a tensor has no storage, shape and stride"),
+    PICKLE ("0.", "its pickle has the opcode 0x30, which a file of plain tensors does not need"),
+    PICKLE (
+        "cos\nsystem\n.",
+        "it asks for “os.system”, which a file of plain tensors does not need: nothing of it was "
+        "run; save only the state_dict, by torch.save (model.state_dict (), ...)"),
+    PICKLE ("ctorch\nOrderedDict\n.",
+            "it asks for “torch.OrderedDict”, which a file of plain tensors does not need: nothing "
+            "of it was run; save only the state_dict, by torch.save (model.state_dict (), ...)"),
+  };
+
+  check_pickles (rows, G_N_ELEMENTS (rows));
+}
+
+/* --- int8 ------------------------------------------------------------------------------------- */
+
+/* Each row has a scale of its own, by its largest value of either sign; a row of zeros has none. */
+static void
+test_int8 (void)
+{
+  static const float values[] = { -254, 2, 127, 0, 0, 0, 0.25f, 1.27f, -1.27f };
+  static const gint8 expected[] = { -127, 1, 64, 0, 0, 0, 25, 127, -127 };
+  static const float bad[] = { -1, (float) NAN, (float) INFINITY };
+  gint8 q[9];
+  float scales[3], restored[9];
+
+  dyno_int8_quantise (values, 3, 3, q, scales);
+  g_assert_cmpmem (q, sizeof q, expected, sizeof expected);
+  g_assert_true (scales[0] == 2 && scales[1] == 0 && scales[2] == 1.27f / 127);
+  g_assert_true (dyno_int8_restore (q, scales, 3, 3, restored));
+  for (guint i = 0; i < 9; i++)
+    g_assert_true (restored[i] == (float) expected[i] * scales[i / 3]);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      scales[2] = bad[i];
+      g_assert_false (dyno_int8_restore (q, scales, 3, 3, restored));
+    }
+  g_assert_true (dyno_int8_applies (&(DynoParameter){ .n_dims = 2 }));
+  g_assert_false (dyno_int8_applies (&(DynoParameter){ .n_dims = 1 }));
+  g_assert_false (dyno_int8_applies (&(DynoParameter){ .n_dims = 2, .is_state = TRUE }));
+}
+
+/* The scale of denormals is rounded, and no value leaves the range. */
+static void
+test_int8_of_denormals (void)
+{
+  float values[2] = { 190 * 0x1p-149f, -190 * 0x1p-149f }, scale;
+  gint8 q[2];
+
+  dyno_int8_quantise (values, 1, 2, q, &scale);
+  g_assert_true (scale == 0x1p-149f);
+  g_assert_true (q[0] == 127 && q[1] == -127);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -422,5 +692,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/weights/onnx/passes-over-foreign-parts", test_onnx_foreign);
   g_test_add_func ("/weights/onnx/metadata-of-own-files", test_onnx_metadata);
   g_test_add_func ("/weights/onnx/broken-is-an-error", test_broken_onnx);
+  g_test_add_func ("/weights/pickle/every-kind", test_pickles);
+  g_test_add_func ("/weights/pickle/types-of-storages", test_pickled_types);
+  g_test_add_func ("/weights/pickle/each-fault-has-its-error", test_broken_pickles);
+  g_test_add_func ("/weights/int8/rows-have-their-scale", test_int8);
+  g_test_add_func ("/weights/int8/denormals-stay-in-range", test_int8_of_denormals);
   return g_test_run ();
 }
