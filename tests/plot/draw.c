@@ -2,6 +2,7 @@
 /* Plots are drawn into files and read back: colours at the lines, clear errors, unchanged
  * numbers. */
 #include "axis.h"
+#include "curves-module.h"
 #include "draw.h"
 #include "range.h"
 #include "sheet.h"
@@ -150,6 +151,228 @@ test_writes_each_format (void)
   g_rmdir (folder);
 }
 
+/* The bytes of a file, which is removed. */
+static GBytes *
+take_file (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  char *content = NULL;
+  gsize size = 0;
+
+  g_file_get_contents (path, &content, &size, &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  return g_bytes_new_take (content, size);
+}
+
+static guint32
+take_uint32 (GBytes *bytes, gsize at)
+{
+  const guint8 *p = (const guint8 *) g_bytes_get_data (bytes, NULL) + at;
+
+  return (guint32) p[0] << 24 | (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
+}
+
+/* Plots are one below the other, in pixels of the scale; a plot is drawn within its own height. */
+static void
+test_plots_are_one_below_the_other (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
+  g_autofree char *png = g_build_filename (folder, "p.PNG", NULL),
+                  *svg = g_build_filename (folder, "p.svg", NULL), *text = NULL;
+  g_autoptr (DynoSeries) series = ramp ("Loss", 20), empty = dyno_series_new ("None", "");
+  DynoPlotLine line = { series, 0 }, none = { empty, 0 };
+  DynoPlot plots[] = { { "", "", "", &none, 1, .y_limit = NAN, .cursor_x = NAN },
+                       { "", "", "", &line, 1, .y_limit = NAN, .cursor_x = NAN } };
+  g_autoptr (GBytes) picture = NULL, drawing = NULL;
+  cairo_surface_t *surface;
+  guint above = 0, below = 0;
+
+  g_assert_true (dyno_plot_write (plots, 2, &dyno_plot_theme_light, 200.2, 100, 1.5, png, NULL));
+  surface = cairo_image_surface_create_from_png (png);
+  picture = take_file (png);
+  g_assert_cmpuint (take_uint32 (picture, 16), ==, 301);
+  g_assert_cmpuint (take_uint32 (picture, 20), ==, 300);
+  g_assert_cmpint (cairo_surface_status (surface), ==, CAIRO_STATUS_SUCCESS);
+  cairo_surface_flush (surface);
+  for (int y = 20; y < 300; y++)
+    for (int x = 0; x < 300; x++)
+      {
+        const guint8 *p = cairo_image_surface_get_data (surface)
+                          + y * cairo_image_surface_get_stride (surface) + x * 4;
+
+        *(y < 150 ? &above : &below) += p[0] > 190 && p[2] < 90;
+      }
+  cairo_surface_destroy (surface);
+  g_assert_cmpuint (above, ==, 0);
+  g_assert_cmpuint (below, >, 100);
+  g_assert_true (dyno_plot_write (plots, 2, &dyno_plot_theme_light, 200, 100, 1.5, svg, NULL));
+  drawing = take_file (svg);
+  text = g_strndup (g_bytes_get_data (drawing, NULL), g_bytes_get_size (drawing));
+  g_assert_nonnull (strstr (text, "width=\"200"));
+  g_assert_nonnull (strstr (text, "height=\"200"));
+  g_rmdir (folder);
+}
+
+extern gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots,
+                                   const char *path, GError **error);
+extern gboolean dyno_sheet_write_module (guint version, const char *title,
+                                         const DynoSheetTile *tiles, guint n, const char *path,
+                                         GError **error);
+
+/* The module draws what the plot layer draws from the same values, of each member and each curve;
+ * another version is refused. */
+static void
+test_module (void)
+{
+  enum { N = 5 };
+  static const double x[N] = { 1, 2, 3, 4, 5 }, y[2][N] = { { 1, 3, 2, 50, 4 }, { 5, 4, 3, 2, 1 } };
+  static const guint8 pixel[3] = { 200, 2, 3 };
+  const DynoSheetTile tile = { pixel, 1, 1, "caption" };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "p.png", NULL);
+  const DynoCurve curves[] = { { "one", "u", x, y[0], N, 2, FALSE },
+                               { "two", "v", x, y[1], N, 5, TRUE } };
+
+  for (guint is_log = 0; is_log < 2; is_log++)
+    {
+      g_autoptr (DynoSeries) one = dyno_series_new ("one", "u"), two = dyno_series_new ("two", "v"),
+                             map = dyno_series_new ("map", "");
+      const DynoPlotLine lines[] = { { one, 2, .x_map = is_log ? map : NULL },
+                                     { two, 5, TRUE, .x_map = is_log ? map : NULL } };
+      const DynoCurvePlot plots[] = { { .title = "A title",
+                                        .x_label = "x of it",
+                                        .y_label = "y of it",
+                                        .curves = curves,
+                                        .n_curves = 2,
+                                        .y_log = TRUE,
+                                        .x_log = is_log,
+                                        .x0 = 1.5,
+                                        .x1 = 4.5,
+                                        .smoothing = 0.5,
+                                        .y_limit = 3.5,
+                                        .y_limit_label = "limit",
+                                        .x_mark = 2.5,
+                                        .x_mark_label = "mark" },
+                                      { .curves = curves,
+                                        .n_curves = 1,
+                                        .y_from_zero = TRUE,
+                                        .x_log = is_log,
+                                        .y_limit = (double) NAN } };
+      DynoPlot drawn[] = { { .title = "A title",
+                             .x_label = "x of it",
+                             .y_label = "y of it",
+                             .lines = lines,
+                             .n_lines = 2,
+                             .y_log = TRUE,
+                             .x_whole = !is_log,
+                             .x_log = is_log,
+                             .robust = TRUE,
+                             .x0 = 1.5,
+                             .x1 = 4.5,
+                             .smoothing = 0.5,
+                             .y_limit = 3.5,
+                             .y_limit_label = "limit",
+                             .x_mark = 2.5,
+                             .x_mark_label = "mark",
+                             .cursor_x = (double) NAN },
+                           { .lines = lines,
+                             .n_lines = 1,
+                             .y_from_zero = TRUE,
+                             .x_whole = !is_log,
+                             .x_log = is_log,
+                             .robust = TRUE,
+                             .y_limit = (double) NAN,
+                             .cursor_x = (double) NAN } };
+      g_autoptr (GBytes) expected = NULL, written = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (guint i = 0; i < N; i++)
+        {
+          double own = is_log ? log (x[i]) : x[i];
+
+          dyno_series_append (one, own, y[0][i]);
+          dyno_series_append (two, own, y[1][i]);
+          dyno_series_append (map, own, x[i]);
+        }
+      dyno_plot_write (drawn, 2, &dyno_plot_theme_light, 900, 260, 2, path, &error);
+      g_assert_no_error (error);
+      expected = take_file (path);
+      dyno_curves_write (DYNO_CURVES_VERSION, plots, 2, path, &error);
+      g_assert_no_error (error);
+      written = take_file (path);
+      g_assert_true (g_bytes_equal (written, expected));
+      g_assert_false (dyno_curves_write (DYNO_CURVES_VERSION - 1, plots, 2, path, &error));
+      g_assert_cmpstr (error->message, ==, "the module is of version 3, the program of version 2");
+    }
+  {
+    g_autoptr (GBytes) expected = NULL, written = NULL;
+    g_autoptr (GError) error = NULL;
+
+    g_assert_true (dyno_sheet_write ("Title", &tile, 1, path, NULL));
+    expected = take_file (path);
+    g_assert_true (dyno_sheet_write_module (DYNO_SHEET_VERSION, "Title", &tile, 1, path, NULL));
+    written = take_file (path);
+    g_assert_true (g_bytes_equal (written, expected));
+    g_assert_false (
+        dyno_sheet_write_module (DYNO_SHEET_VERSION + 1, "Title", &tile, 1, path, &error));
+    g_assert_cmpstr (error->message, ==, "the module is of version 1, the program of version 2");
+  }
+  g_rmdir (folder);
+}
+
+static double
+linear (double part)
+{
+  return part <= 0.04045 ? part / 12.92 : pow ((part + 0.055) / 1.055, 2.4);
+}
+
+/* The contrast of two colours as WCAG 2 defines it. */
+static double
+contrast (const DynoColour *a, const DynoColour *b)
+{
+  const DynoColour *both[] = { a, b };
+  double light[2];
+
+  for (guint i = 0; i < 2; i++)
+    light[i] = 0.2126 * linear (both[i]->red) + 0.7152 * linear (both[i]->green)
+               + 0.0722 * linear (both[i]->blue) + 0.05;
+  return MAX (light[0], light[1]) / MIN (light[0], light[1]);
+}
+
+/* Texts and lines stand out from the background, and lines from each other; the grid is faint, and
+ * the fifth line is red. */
+static void
+test_themes (void)
+{
+  const DynoPlotTheme *const themes[] = { &dyno_plot_theme_light, &dyno_plot_theme_dark };
+
+  for (guint t = 0; t < 2; t++)
+    {
+      const DynoPlotTheme *theme = themes[t];
+      const DynoColour *lines = theme->lines;
+
+      g_assert_true (t == 0 ? theme->background.red > 0.9 : theme->background.red < 0.2);
+      g_assert_cmpfloat (contrast (&theme->foreground, &theme->background), >, 12);
+      g_assert_cmpfloat (contrast (&theme->muted, &theme->background), >, 5.5);
+      g_assert_cmpfloat (contrast (&theme->grid, &theme->background), >, 12);
+      g_assert_true (theme->grid.alpha > 0.05 && theme->grid.alpha < 0.15);
+      g_assert_true (theme->background.alpha == 1 && theme->foreground.alpha == 1
+                     && theme->muted.alpha == 1);
+      for (guint i = 0; i < 8; i++)
+        {
+          g_assert_true (lines[i].alpha == 1);
+          g_assert_cmpfloat (contrast (&lines[i], &theme->background), >, t == 0 ? 2.6 : 6);
+          for (guint k = 0; k < i; k++)
+            g_assert_cmpfloat (
+                hypot (hypot (lines[i].red - lines[k].red, lines[i].green - lines[k].green),
+                       lines[i].blue - lines[k].blue),
+                >, 0.2);
+        }
+      g_assert_cmpfloat (lines[4].red - MAX (lines[4].green, lines[4].blue), >, 0.45);
+    }
+}
+
 static void
 test_csv_joins_series_by_x (void)
 {
@@ -172,6 +395,22 @@ test_csv_joins_series_by_x (void)
                    "x,Training,Validation (u),\"'=1,\"\"2\"\"\"\n"
                    "1,0.5,,\n2,0.25,7,\n3,,,\n");
   g_unlink (path);
+  /* Plots share the rows; of a series that begins with a gap, and of infinite values, cells are
+   * empty. */
+  {
+    DynoPlotLine own = { b, 0 };
+    DynoPlot plots[] = { plot, { "Other", "Step", "", &own, 1 } };
+    g_autofree char *both = NULL;
+
+    plots[0].n_lines = 1;
+    dyno_series_append (b, 3.5, 123456789.25);
+    dyno_series_append (b, 4, (double) INFINITY);
+    g_assert_true (dyno_plot_write_csv (plots, 2, path, NULL));
+    g_assert_true (g_file_get_contents (path, &both, NULL, NULL));
+    g_assert_cmpstr (both, ==,
+                     "x,Training,Validation (u)\n1,0.5,\n2,0.25,7\n3,,\n3.5,,123456789\n4,,\n");
+    g_unlink (path);
+  }
   g_rmdir (folder);
 }
 
@@ -505,6 +744,66 @@ test_sheet_tiles_stand_in_rows (void)
     }
   g_assert_cmphex (colour_at (surface, 14, 156), ==, 0xffffff);
   g_assert_cmphex (colour_at (surface, 14, 154 + 56), ==, 0xff0000);
+  g_assert_cmphex (colour_at (surface, 14, 154 + 100), ==, 0xffffff);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+}
+
+static guint
+count_dark (cairo_surface_t *surface, int x0, int y0, int x1, int y1)
+{
+  guint count = 0;
+
+  for (int y = y0; y < y1; y++)
+    for (int x = x0; x < x1; x++)
+      count += (colour_at (surface, x, y) & 0xff) < 160;
+  return count;
+}
+
+/* Sizes by the number of tiles; a title is above them; a caption is cut at the width of its tile,
+ * between characters, and a high tile is in the middle of its square. */
+static void
+test_sheet_has_its_measures (void)
+{
+  static const struct {
+    guint n;
+    double width, height;
+  } rows[] = { { 0, 136, 154 }, { 1, 136, 154 }, { 2, 260, 154 },
+               { 6, 756, 154 }, { 7, 756, 296 }, { 13, 756, 438 } };
+  static const guint8 red[2 * 3] = { 255, 0, 0, 255, 0, 0 };
+  const DynoSheetTile tiles[] = {
+    { red, 1, 2, "i" },
+    { red, 1, 2, "ääääääääääääääääääääääääääääääääääääääääää" },
+    { NULL, 1, 2, "none" },
+    { red, 0, 2, NULL },
+  };
+  cairo_surface_t *surface;
+  cairo_t *cr;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows) * 2; i++)
+    {
+      double width, height;
+
+      dyno_sheet_measure (rows[i / 2].n, i % 2, &width, &height);
+      g_assert_cmpfloat (width, ==, rows[i / 2].width);
+      g_assert_cmpfloat (height, ==, rows[i / 2].height + (i % 2 ? 26 : 0));
+    }
+  surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 508, 180);
+  cr = cairo_create (surface);
+  dyno_sheet_draw (cr, "Title", tiles, 4);
+  g_assert_cmpint (cairo_status (cr), ==, CAIRO_STATUS_SUCCESS);
+  g_assert_cmpuint (count_dark (surface, 12, 12, 200, 34), >, 20);
+  g_assert_cmphex (colour_at (surface, 12 + 26, 38 + 56), ==, 0xffffff);
+  g_assert_cmphex (colour_at (surface, 12 + 30, 38 + 2), ==, 0xff0000);
+  g_assert_cmphex (colour_at (surface, 12 + 82, 38 + 110), ==, 0xff0000);
+  g_assert_cmphex (colour_at (surface, 12 + 86, 38 + 56), ==, 0xffffff);
+  g_assert_cmpuint (count_dark (surface, 12, 151, 20, 170), >, 0);
+  g_assert_cmpuint (count_dark (surface, 20, 151, 124, 170), ==, 0);
+  g_assert_cmpuint (count_dark (surface, 136, 151, 248, 170), >, 50);
+  g_assert_cmpuint (count_dark (surface, 236, 151, 248, 170), >, 0);
+  g_assert_cmpuint (count_dark (surface, 249, 151, 259, 170), ==, 0);
+  g_assert_cmpuint (count_dark (surface, 260, 38, 372, 150), ==, 0);
+  g_assert_cmpuint (count_dark (surface, 260, 151, 372, 170), >, 10);
   cairo_destroy (cr);
   cairo_surface_destroy (surface);
 }
@@ -522,6 +821,8 @@ test_sheet_writes_a_png (void)
   g_assert_true (dyno_sheet_write ("Title", &tile, 1, path, &error));
   g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
   g_assert_true (g_str_has_prefix (content, "\x89PNG"));
+  /* Two pixels per unit. */
+  g_assert_cmpmem (content + 16, 8, "\0\0\1\x10\0\0\1\x68", 8);
   g_assert_false (dyno_sheet_write (NULL, &tile, 1, "sheet.jpg", &error));
   g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL);
   g_unlink (path);
@@ -539,6 +840,9 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/hidden-lines-do-not-stretch-a-span",
                    test_hidden_lines_do_not_stretch_a_span);
   g_test_add_func ("/plot/write/each-format", test_writes_each_format);
+  g_test_add_func ("/plot/write/one-below-the-other", test_plots_are_one_below_the_other);
+  g_test_add_func ("/plot/module/draws-what-the-layer-draws", test_module);
+  g_test_add_func ("/plot/themes/are-legible", test_themes);
   g_test_add_func ("/plot/write/csv-joins-series-by-x", test_csv_joins_series_by_x);
   g_test_add_func ("/plot/axis/ticks-are-round", test_axis_ticks_are_round);
   g_test_add_func ("/plot/axis/ticks-of-steps-are-whole", test_axis_ticks_of_steps_are_whole);
@@ -553,6 +857,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/clipped-points-are-marked", test_clipped_points_are_marked);
   g_test_add_func ("/plot/draw/plots-stand-in-line", test_plots_stand_in_line);
   g_test_add_func ("/plot/sheet/tiles-stand-in-rows", test_sheet_tiles_stand_in_rows);
+  g_test_add_func ("/plot/sheet/has-its-measures", test_sheet_has_its_measures);
   g_test_add_func ("/plot/sheet/writes-a-png", test_sheet_writes_a_png);
   return g_test_run ();
 }
