@@ -827,6 +827,153 @@ test_slurm_time (void)
     }
 }
 
+/* The beginnings of the scripts that start a program, line by line. */
+static void
+test_launch_scripts (void)
+{
+  g_autoptr (DynoJob) job = make_job ("x");
+  DynoExportContext context = { .job = job };
+  g_autofree char *slurm = NULL, *torchrun = NULL, *unnamed = NULL;
+
+  g_free (job->model);
+  job->model = g_strdup ("my model+a-very-long-name-that-has-more-than-the-sixty-characters-kept");
+  slurm = dyno_exporter_find ("slurm")->write (&context);
+  g_assert_nonnull (strstr (
+      slurm, "\n#SBATCH --job-name=dyno-my_model_a-very-long-name-that-has-more-than-the-s"
+             "ixty-chara\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n"
+             "#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=3\n"
+             "#SBATCH --output=%x-%j.log\n"
+             "# The rate or the size of the data set is not known: say the time with sbatch "
+             "--time=MINUTES.\n#\n# sbatch FILE: "));
+  g_assert_nonnull (strstr (slurm, ".\n# sbatch FILE SCRIPT [ARGUMENT...]: yours.  With "
+                                   "--gpus-per-node=N each GPU has a batch of this size.\n"));
+  g_assert_nonnull (strstr (slurm, "\"${SLURM_GPUS_ON_NODE:-1}\""));
+  torchrun = dyno_exporter_find ("torchrun")->write (&context);
+  g_assert_true (g_str_has_prefix (torchrun, "#!/bin/bash\n# Dyno "));
+  g_assert_nonnull (strstr (torchrun, ".\n# bash FILE SCRIPT [ARGUMENT...]: yours.  GPUS=N takes N "
+                                      "GPUs, each with a batch of this size.\n"));
+  g_assert_nonnull (strstr (torchrun, "\"${GPUS:-1}\""));
+  g_clear_pointer (&job->model, g_free);
+  unnamed = dyno_exporter_find ("slurm")->write (&context);
+  g_assert_nonnull (strstr (unnamed, "#SBATCH --job-name=dyno-training\n"));
+}
+
+/* The sample of a script has the order of axes of its program; without a data set it is an image of
+ * the size in the settings, or a small one. */
+static void
+test_samples_of_scripts (void)
+{
+#define NONE "PREDICTS_VALUES = False\nPREDICTS_LABELS = False\nPREDICTS_PIXELS = False\n"
+  static const struct {
+    const char *data, *size, *pytorch, *tensorflow, *outputs;
+  } rows[] = {
+    { NULL, "0", "(3, 64, 64)  # channels, height, width", "(64, 64, 3)  # height, width, channels",
+      "10\n" NONE },
+    { NULL, "48", "(3, 48, 48)  # channels, height, width",
+      "(48, 48, 3)  # height, width, channels", "10\n" NONE },
+    { "builtin:shapes?size=32&samples=40&classes=3", "0", "(3, 32, 32)  # channels, height, width",
+      "(32, 32, 3)  # height, width, channels", "3\n" NONE },
+    { "synthetic:8x4x3?samples=40&classes=7", "0", "(3, 8, 4)  # channels, height, width",
+      "(8, 4, 3)  # height, width, channels", "7\n" NONE },
+    { "builtin:waves?length=20&channels=5&samples=40&classes=3", "0", "(5, 20)  # of a sample",
+      "(20, 5)  # of a sample", "3\n" NONE },
+    { "builtin:poses?size=32&samples=40", "0", "(3, 32, 32)  # channels, height, width",
+      "(32, 32, 3)  # height, width, channels",
+      "3\nPREDICTS_VALUES = True\nPREDICTS_LABELS = False\nPREDICTS_PIXELS = False\n" },
+    { "builtin:masks?size=32&samples=40", "0", "(3, 32, 32)  # channels, height, width",
+      "(32, 32, 3)  # height, width, channels",
+      "4\nPREDICTS_VALUES = False\nPREDICTS_LABELS = False\nPREDICTS_PIXELS = True\n" },
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = make_job ("x");
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset =
+          rows[i / 2].data ? dyno_dataset_open (rows[i / 2].data, NULL, NULL, NULL, NULL, &error)
+                           : NULL;
+      DynoExportContext context = { .job = job,
+                                    .dataset = dataset ? dyno_dataset_get_info (dataset) : NULL };
+      g_autofree char *text = NULL,
+                      *block = g_strdup_printf (
+                          "\nDATA = 'x'\nMODEL = 'resnet18'\nSAMPLE_SHAPE = %s\nN_OUTPUTS = "
+                          "%sEPOCHS = 10\n",
+                          i % 2 ? rows[i / 2].tensorflow : rows[i / 2].pytorch,
+                          rows[i / 2].outputs);
+
+      g_assert_no_error (error);
+      set (&job->settings, "image_size", rows[i / 2].size);
+      text = dyno_exporter_find (i % 2 ? "tensorflow" : "pytorch")->write (&context);
+      if (!strstr (text, block))
+        g_error ("no “%s”: %.200s", block, strstr (text, "SAMPLE_SHAPE"));
+    }
+}
+
+/* Lines of the scripts that depend on one setting or two. */
+static void
+test_lines_of_scripts (void)
+{
+  static const struct {
+    const char *format, *settings, *line;
+    gboolean there;
+  } rows[] = {
+    { "pytorch", "autotune=true deterministic=false", "\nCUDNN_BENCHMARK = True\n", TRUE },
+    { "pytorch", "autotune=true deterministic=true", "\nCUDNN_BENCHMARK = False\n", TRUE },
+    { "pytorch", "autotune=false deterministic=false", "\nCUDNN_BENCHMARK = False\n", TRUE },
+    { "pytorch", "seed=4294967303", "\nSEED = 4294967303\n", TRUE },
+    { "tensorflow", "seed=5", "\nSEED = 5\n", TRUE },
+    { "tensorflow", "seed=4294967295", "\nSEED = 4294967295\n", TRUE },
+    { "tensorflow", "seed=4294967303", "\nSEED = 7  # the lower half: NumPy takes 32 bits\n",
+      TRUE },
+    { "tensorflow", "optimizer=sgd weight_decay=0.1", "\n# Keras decays the weights of SGD apart",
+      TRUE },
+    { "tensorflow", "optimizer=adam weight_decay=0.1", "\n# Keras decays the weights of Adam apart",
+      TRUE },
+    { "tensorflow", "optimizer=sgd weight_decay=0", "# Keras decays", FALSE },
+    { "tensorflow", "optimizer=adamw weight_decay=0.1", "# Keras decays", FALSE },
+    { "pytorch", "lr=3 optimizer=lion schedule=step amp=false", "\nOPTIMIZER = 'lion'\nLR = 3.0\n",
+      TRUE },
+    { "pytorch", "amp=false", "\nAMP = False\n", TRUE },
+    { "pytorch", "vram_budget=1GB", "\nVRAM_BUDGET = 1073741824\n", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = make_job ("x");
+      DynoExportContext context = { .job = job };
+      g_auto (GStrv) pairs = g_strsplit (rows[i].settings, " ", -1);
+      g_autofree char *text = NULL;
+
+      for (guint k = 0; pairs[k]; k++)
+        {
+          g_auto (GStrv) parts = g_strsplit (pairs[k], "=", 2);
+          set (&job->settings, parts[0], parts[1]);
+        }
+      text = dyno_exporter_find (rows[i].format)->write (&context);
+      if ((strstr (text, rows[i].line) != NULL) != rows[i].there)
+        g_error ("%s, %s: “%s”", rows[i].format, rows[i].settings, rows[i].line);
+    }
+}
+
+/* A settings file has the names of a run, those that are no UTF-8 byte by byte. */
+static void
+test_names_of_a_keyfile (void)
+{
+  g_autoptr (DynoJob) job = make_job ("a\xff b");
+  DynoExportContext context = { .job = job };
+  g_autofree char *text = NULL, *none = NULL;
+
+  job->targets = g_strdup ("y.npy");
+  job->preset = g_strdup ("t4");
+  text = dyno_exporter_find ("keyfile")->write (&context);
+  g_assert_nonnull (strstr (text, "\n\n[run]\ndata_escaped=a\\\\377 b\ntargets=y.npy\n"
+                                  "model=resnet18\npreset=t4\n\n[settings]\n"));
+  g_clear_pointer (&job->preset, g_free);
+  g_clear_pointer (&job->targets, g_free);
+  none = dyno_exporter_find ("keyfile")->write (&context);
+  g_assert_nonnull (strstr (none, "\n\n[run]\ndata_escaped=a\\\\377 b\nmodel=resnet18\n\n[set"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -846,6 +993,10 @@ main (int argc, char **argv)
   ADD ("same-in-any-locale", test_any_locale);
   ADD ("schedule-of-scripts-is-the-runs", test_schedule);
   ADD ("slurm-time-follows-the-rate", test_slurm_time);
+  ADD ("launch-scripts-line-by-line", test_launch_scripts);
+  ADD ("samples-of-scripts", test_samples_of_scripts);
+  ADD ("lines-that-follow-settings", test_lines_of_scripts);
+  ADD ("names-of-a-settings-file", test_names_of_a_keyfile);
   g_test_add_func ("/export/quote/names", test_quotes);
   g_test_add_func ("/export/quote/numbers", test_numbers);
   g_test_add_func ("/export/measured/reads-back", test_measured_reads_back);
