@@ -462,7 +462,7 @@ test_test_result (void)
                  read;
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("dyno-test-result-XXXXXX", &error),
-                  *path = g_build_filename (folder, DYNO_TEST_RESULT_NAME, NULL);
+                  *path = g_build_filename (folder, DYNO_TEST_RESULT_NAME, NULL), *text = NULL;
 
   g_assert_false (dyno_test_result_read (folder, &metrics, &read));
   g_assert_cmpuint (read.n_samples, ==, 0);
@@ -474,8 +474,59 @@ test_test_result (void)
   g_assert_true (read.loss == result.loss && read.metrics[0] == 0.97);
   for (guint i = 1; i < DYNO_MAX_RUN_METRICS; i++)
     g_assert_true (isnan (read.metrics[i]));
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==,
+                   "[test]\nsamples=300\nepoch=4\nstep=70\nloss=0.33333333333333331\n"
+                   "accuracy=0.96999999999999997\n");
+  /* Without samples there is no result; numbers that are not finite are none, whoever wrote them. */
+  g_assert_true (g_file_set_contents (
+      path, "[test]\nsamples=0\nloss=0.5\naccuracy=inf\nf1_macro=0.25\n", -1, NULL));
+  g_assert_false (dyno_test_result_read (folder, &metrics, &read));
+  g_assert_true (read.loss == 0.5 && isnan (read.metrics[0]) && read.metrics[1] == 0.25);
+  g_assert_true (read.epoch == 0 && read.step == 0);
+  /* A file of more than 64 KiB is no result. */
+  {
+    g_autofree char *blanks = g_strnfill (64 * 1024, '\n');
+    g_autofree char *most = g_strconcat ("[test]\nsamples=3\n", blanks + 17, NULL),
+                    *more = g_strconcat ("[test]\nsamples=3\n", blanks + 16, NULL);
+
+    g_assert_true (g_file_set_contents (path, most, -1, NULL));
+    g_assert_true (dyno_test_result_read (folder, &metrics, &read));
+    g_assert_true (g_file_set_contents (path, more, -1, NULL));
+    g_assert_false (dyno_test_result_read (folder, &metrics, &read));
+  }
   g_unlink (path);
   g_rmdir (folder);
+}
+
+/* Steps and epochs are counted and copied apart, from any place on; both count for the memory; the
+ * log lives as long as its last reference. */
+static void
+test_rows (void)
+{
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+  DynoStepMetrics steps[4] = { 0 };
+  DynoEpochMetrics epochs[4] = { 0 };
+  gsize before, between;
+
+  before = dyno_metrics_get_bytes (metrics);
+  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 0, 4, steps), ==, 0);
+  for (guint64 i = 1; i <= 5000; i++)
+    dyno_metrics_add_step (metrics, &(DynoStepMetrics){ .step = i });
+  between = dyno_metrics_get_bytes (metrics);
+  g_assert_cmpuint (between, >=, before + 5000 * sizeof (DynoStepMetrics));
+  for (guint64 i = 1; i <= 3000; i++)
+    dyno_metrics_add_epoch (metrics, &(DynoEpochMetrics){ .epoch = i });
+  g_assert_cmpuint (dyno_metrics_get_bytes (metrics), >=,
+                    between + 3000 * sizeof (DynoEpochMetrics));
+  dyno_metrics_unref (dyno_metrics_ref (metrics));
+  g_assert_cmpuint (dyno_metrics_get_steps (metrics), ==, 5000);
+  g_assert_cmpuint (dyno_metrics_get_epochs (metrics), ==, 3000);
+  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 4998, 4, steps), ==, 2);
+  g_assert_true (steps[0].step == 4999 && steps[1].step == 5000 && steps[2].step == 0);
+  g_assert_cmpuint (dyno_metrics_copy_epochs (metrics, 1, 3, epochs), ==, 3);
+  g_assert_true (epochs[0].epoch == 2 && epochs[2].epoch == 4 && epochs[3].epoch == 0);
+  g_assert_cmpuint (dyno_metrics_copy_epochs (metrics, 3000, 4, epochs), ==, 0);
 }
 
 int
@@ -492,6 +543,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/record/metrics/folds", NULL, test_folds);
   g_test_add_data_func ("/record/metrics/folds-with-a-test-part", "tested", test_folds);
   g_test_add_func ("/record/metrics/test-result-is-read-back", test_test_result);
+  g_test_add_func ("/record/metrics/rows-are-copied-from-any-place", test_rows);
   g_test_add_func ("/record/metrics/bounded-whatever-the-length", test_bounded_whatever_the_length);
   return g_test_run ();
 }

@@ -470,6 +470,21 @@ test_refused_choices (void)
     { "augment.mix=none|all", "none, mixup or cutmix" },
     { "loss.smooth_l1", "no effect with this model and data set" },
     { "lr lr=0.1..1", "searched twice" },
+    { "lr=0.1..0.1", "LOW below HIGH" },
+    { "lr=x..0.1", "is no range" },
+    { "lr=-0.1..1", "lr is from 0 to 100" },
+    { "momentum=0.5..1.5", "momentum is from 0 to" },
+    { "optimizer=", "two values at least" },
+    { "seed=1..9", "cannot be searched" },
+    { "best_metric=loss|accuracy", "cannot be searched" },
+    { "data.folds=2..5", "cannot be searched" },
+    { "data.fold=1..2", "cannot be searched" },
+    { "data.test_split=0.1..0.3", "cannot be searched" },
+    { "data.max_bad=0..0.5", "cannot be searched" },
+    { "data.normalise", "cannot be searched" },
+    { "model.width=1|2|3|4|5|6|7|8", "two values at least and 7 at most" },
+    { "augment.mix=mixup|mixup", "the value mixup twice" },
+    { "model.width=1|1.0", "the value 1 twice" },
   };
   g_auto (Fixture) f = { 0 };
 
