@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl devices: lists the devices that Vulkan offers, best first, and how Dyno uses them, and
  * measures them on request. */
+#include "devicetext.h"
 #include "ceilings.h"
 #include "cli.h"
 #include "kernel.h"
@@ -155,6 +156,15 @@ print_text (const DynoDeviceInfo *info)
   print_ceilings (info);
 }
 
+void
+dyno_device_print (const DynoDeviceInfo *info, gboolean json)
+{
+  if (json)
+    print_json (info);
+  else
+    print_text (info);
+}
+
 static gboolean
 measure (guint index, GError **error)
 {
@@ -203,10 +213,7 @@ dyno_verb_devices (int argc, char **argv)
       /* A device that cannot be measured is listed nevertheless. */
       if (measured && !measure (i, &error))
         code = dyno_cli_fail (g_steal_pointer (&error), as_json);
-      if (as_json)
-        print_json (devices->pdata[i]);
-      else
-        print_text (devices->pdata[i]);
+      dyno_device_print (devices->pdata[i], as_json);
       dyno_out_flush ();
     }
   if (!as_json)

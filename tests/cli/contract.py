@@ -180,6 +180,47 @@ class Data(Case):
         self.run_it('inspect', TINY, '--set', 'augment.rotate=45', expect=2)
         self.run_it('inspect', TINY, '--preview', self.path('none.png'), '--set', 'augment.time_mask=0.5', expect=3)
 
+    def read_png(self, name):
+        """The rows of a PNG of eight bits, red, green and blue."""
+        with open(self.path(name), 'rb') as file:
+            data = file.read()
+        at, packed = 8, b''
+        while at < len(data):
+            size, kind = struct.unpack_from('>I4s', data, at)
+            if kind == b'IHDR':
+                width, height = struct.unpack_from('>II', data, at + 8)
+            packed += data[at + 8:at + 8 + size] if kind == b'IDAT' else b''
+            at += size + 12
+        raw, rows, before = zlib.decompress(packed), [], bytes(3 * width)
+        for y in range(height):
+            line = bytearray(raw[y * (3 * width + 1):(y + 1) * (3 * width + 1)])
+            kind, row = line[0], line[1:]
+            for i in range(len(row)):
+                left, up, corner = row[i - 3] if i > 2 else 0, before[i], before[i - 3] if i > 2 else 0
+                guess = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
+                row[i] = (row[i] + (0, left, up, (left + up) // 2, guess)[kind]) & 255
+            rows.append(row)
+            before = row
+        return rows
+
+    def test_preview_has_the_pixels_of_the_samples(self):
+        """Bytes as they are, floats from the least to the greatest of the sample; one channel and two are grey, of four
+        the first three are drawn.  A tile of two by two pixels is 224 pixels wide, below a title."""
+        for kind, code, channels, first, second, colours in (
+                ('|u1', 'B', 3, [10, 20, 30, 40, 50, 60, 70, 80, 90, 1, 2, 3], [255] * 12,
+                 [(10, 20, 30), (40, 50, 60), (70, 80, 90), (1, 2, 3), (255, 255, 255)]),
+                ('|u1', 'B', 1, [10, 20, 30, 40], [50] * 4, [(10,) * 3, (20,) * 3, (30,) * 3, (40,) * 3, (50,) * 3]),
+                ('<f4', 'f', 1, [-1, 0, 1, 3], [5] * 4, [(0,) * 3, (64,) * 3, (128,) * 3, (255,) * 3, (0,) * 3]),
+                ('<f4', 'f', 2, [0, 9, 10, 9, 5, 9, 10, 9], [1, 0] * 4, [(0,) * 3, (255,) * 3, (128,) * 3, (255,) * 3, (255,) * 3]),
+                ('<f4', 'f', 4, [0, 1, 2, 4] * 4, [4, 2, 0, 0] * 4, [(0, 64, 128)] * 4 + [(255, 128, 0)])):
+            self.write_array('X.npy', kind, (2, 2, 2, channels), struct.pack(f'<{8 * channels}{code}', *first, *second))
+            self.write_array('y.npy', '|u1', (2,), bytes([0, 1]))
+            self.run_it('inspect', self.path('X.npy'), '--set', 'data.layout=nhwc', '--preview', self.path('tiles.png'))
+            rows = self.read_png('tiles.png')
+            self.assertEqual((len(rows), len(rows[0])), (2 * (26 + 154), 3 * 2 * 260))
+            found = [tuple(rows[2 * (38 + y)][6 * x:6 * x + 3]) for x, y in ((30, 30), (90, 30), (30, 90), (90, 90), (150, 30))]
+            self.assertEqual(found, colours, (kind, channels))
+
     def test_inspect_of_masks(self):
         """inspect counts the pixels of each class; it guesses that a folder holds images and masks,
         and data.task overrides the guess."""

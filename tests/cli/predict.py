@@ -187,7 +187,7 @@ class Predict(Case):
         self.assertEqual((told['format'], told['bytes']), ('int8', os.path.getsize(self.path('run/weights-int8.safetensors'))))
         before, (metadata, after) = self.tensors('run/weights.safetensors')[1], self.tensors('run/weights-int8.safetensors')
         self.assertIn('int8', metadata['quantisation'])
-        worst = 0
+        worst, roundest = 0, ''
         for name, (kind, shape, data) in before.items():
             if name.endswith('num_batches_tracked'):
                 continue
@@ -202,9 +202,17 @@ class Predict(Case):
             restored = [one * scales[i // row] for i, one in enumerate(q)]
             for i, (one, other) in enumerate(zip(values, restored, strict=True)):
                 self.assertLessEqual(abs(one - other), 0.5001 * scales[i // row], name)
-            worst = max(worst, math.dist(values, restored) / math.hypot(*values))
+            worst, roundest = max((worst, roundest), (math.dist(values, restored) / math.hypot(*values), name))
         self.assertAlmostEqual(told['largest_error'], worst, places=6)
         self.assertTrue(0 < worst < 0.02, worst)
+        self.assertEqual(told['largest_error_tensor'], roundest)
+        # Weights that do not state what they are of are those of no run.
+        for key in 'model', 'outputs', 'input':
+            some = {name: value for name, value in metadata.items() if name.split('.')[0] != key or name == 'model.width'}
+            self.assertLess(len(some), len(metadata))
+            self.write_tensors('bare.safetensors', some, after)
+            bare = self.run_it('save', '--weights', 'bare.safetensors', '--to', 'onnx', '--out', 'bare.onnx', expect=3).stderr.decode()
+            self.assertIn('“bare.safetensors” does not state its model, input and outputs', bare)
         whole, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--json')
         small, = self.lines('evaluate', '--weights', 'run/weights-int8.safetensors', '--data', TINY, '--json')
         self.assertNotEqual(whole['loss'], small['loss'])

@@ -2,7 +2,11 @@
 /* Verbs of dynoctl without a device, by their whole output: no line, column or member may change
  * unnoticed. */
 #include "cli.h"
+#include "devicetext.h"
 #include "diagnose.h"
+#include "expected.h"
+#include "file.h"
+#include "masks.h"
 #include "metrics.h"
 #include "outfolder.h"
 #include "output.h"
@@ -1331,6 +1335,28 @@ test_inspect (void)
            "please note:\n"
            "  There is no pixel of class “circle”: it stays a class, and is never learned\n"
            "= 0\n");
+  INSPECT (
+      "builtin:masks?size=64&samples=3 --json",
+      "{\"kind\": \"drawn-masks\", \"title\": \"Drawn shapes with masks (built in)\", "
+      "\"name\": \"masks\", \"data\": \"builtin:masks?size=64&samples=3\", \"samples\": 3, "
+      "\"unreadable\": 0, \"bytes\": 0, \"element\": \"uint8\", \"axes\": null, \"normalise\": "
+      "true, \"fed\": \"bytes divided by 255, less mean over deviation 0.31/0.21 "
+      "0.31/0.21 0.31/0.21; as they are with data.normalise=false\", \"channels\": 3, "
+      "\"min_width\": 64, \"max_width\": 64, \"min_height\": 64, \"max_height\": 64, "
+      "\"resizable\": true, \"target\": \"mask\", \"task\": \"pixels\", \"task_guessed\": false, "
+      "\"classes\": 4, \"class_names\": [\"background\", \"circle\", \"rectangle\", "
+      "\"triangle\"], \"class_counts\": [8333, 1055, 2235, 665], \"ignored_pixels\": 0, "
+      "\"fields\": [{\"name\": \"image\", \"role\": \"input\", \"element\": \"uint8\", \"axes\": "
+      "\"HWC\", \"shape\": [64, 64, 3], \"variable\": false}, {\"name\": \"mask\", \"role\": "
+      "\"target\", \"element\": \"uint8\", \"axes\": \"HW\", \"shape\": [64, 64], \"variable\": "
+      "false}, {\"name\": \"seed\", \"role\": \"seed\", \"element\": \"int32\", \"axes\": \"\", "
+      "\"shape\": [], \"variable\": false}], \"has_split\": false, \"generated\": true, "
+      "\"unreadable_files\": [], \"notes\": [], \"warnings\": [], \"examples\": [{\"index\": "
+      "0, \"name\": \"#0\", \"target\": \"background 62 %, rectangle 22 %, triangle 16 %\"}, "
+      "{\"index\": 1, \"name\": \"#1\", \"target\": \"background 86 %, rectangle 14 %\"}, "
+      "{\"index\": 2, \"name\": \"#2\", \"target\": \"background 56 %, circle 26 %, rectangle "
+      "19 %\"}]}\n"
+      "= 0\n");
   INSPECT ("synthetic:8x4x3?samples=6&classes=2",
            "Synthetic noise (measures only the device): synthetic\n"
            "samples     6\n"
@@ -1573,6 +1599,267 @@ test_inspect (void)
 #undef INSPECT
 }
 
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static const DynoDeviceInfo *shown_device;
+
+static int
+print_device (int argc, char **argv)
+{
+  dyno_device_print (shown_device, argc > 1);
+  return 0;
+}
+
+/* A device that has everything, with its rates, and one that has little. */
+static void
+test_devices (void)
+{
+  const DynoCeilings rates = { .copy_bytes_per_s = 1.5e12,
+                               .fma_flops_per_s = 20e12,
+                               .single_flops_per_s = 15e12,
+                               .matrix_flops_per_s = 90e12,
+                               .single_kernel = "f32 tile",
+                               .matrix_kernel = "f16 tile" };
+  DynoDeviceInfo info = { .index = 3,
+                          .name = "Card",
+                          .driver = "a driver 1.2",
+                          .vendor_id = 1,
+                          .device_id = 2,
+                          .api_version = 1u << 22 | 3u << 12 | 250,
+                          .type = DYNO_DEVICE_TYPE_DISCRETE,
+                          .vram_bytes = G_GUINT64_CONSTANT (12) << 30,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_NV,
+                          .matrix_khr_device = TRUE,
+                          .matrix_shapes = "16x16x16",
+                          .subgroup_size = 32,
+                          .shared_bytes = 49152,
+                          .max_invocations = 1024,
+                          .processors = 28,
+                          .memory_budget = TRUE,
+                          .transfer_queue = TRUE,
+                          .timestamp_ns = 0.5 };
+  DynoDeviceInfo bare = { .name = "Bare", .driver = "none", .type = DYNO_DEVICE_TYPE_INTEGRATED };
+  g_autofree char *json = NULL, *compiler = NULL;
+  const char *end, *start;
+
+  g_assert_true (dyno_state_dir_set (folder, NULL));
+  for (guint i = 0; i < 16; i++)
+    info.uuid[i] = (guint8) (i * 17);
+  shown_device = &bare;
+  check (print_device, "devices",
+         "0  Bare\n"
+         "   type        integrated, Vulkan 0.0\n"
+         "   driver      none\n"
+         "   memory      0 B\n"
+         "   AMP         no: the device has no fp16\n"
+         "   matrix      no units: FMA\n"
+         "   subgroup    0, workgroup memory 0 B, 0 invocations\n"
+         "   processors  assumed to be 8: the driver does not report them\n"
+         "   transfers   on the compute queue\n"
+         "= 0\n");
+  bare.type = DYNO_DEVICE_TYPE_SOFTWARE;
+  bare.index = 1;
+  check (print_device, "devices",
+         "1  Bare (software, slow)\n"
+         "   type        software, Vulkan 0.0\n"
+         "   driver      none\n"
+         "   memory      0 B\n"
+         "   AMP         no: the device has no fp16\n"
+         "   matrix      no units: FMA\n"
+         "   subgroup    0, workgroup memory 0 B, 0 invocations\n"
+         "   transfers   on the compute queue\n"
+         "= 0\n");
+  shown_device = &info;
+  dyno_ceilings_keep (&info, &rates);
+  check (print_device, "devices",
+         "3  Card\n"
+         "   type        discrete, Vulkan 1.3\n"
+         "   driver      a driver 1.2\n"
+         "   memory      12.0 GiB, use by other programs known\n"
+         "   AMP         yes\n"
+         "   matrix      VK_NV_cooperative_matrix\n"
+         "               the device also has the faster VK_KHR_cooperative_matrix, "
+         "which a build with a newer\n"
+         "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)\n"
+         "   subgroup    32, workgroup memory 48.0 KiB, 1024 invocations\n"
+         "   processors  28\n"
+         "   transfers   on a queue of their own\n"
+         "   measured    copy 1,500 GB/s, fp32 in registers 20.0 TFLOP/s\n"
+         "               fp32 product 15.0 TFLOP/s (f32 tile)\n"
+         "               fp16 product on matrix units 90.0 TFLOP/s (f16 tile)\n"
+         "= 0\n");
+  json = run (print_device, "devices --json");
+  end = strstr (json, ", \"subgroup_size\"");
+  start = strstr (json, ", \"compiler\"");
+  g_assert_true (start && end);
+  compiler = g_strndup (json, (gsize) (start - json));
+  g_assert_cmpstr (
+      compiler, ==,
+      "{\"index\": 3, \"name\": \"Card\", \"driver\": \"a driver 1.2\", \"type\": \"discrete\", "
+      "\"software\": false, \"note\": null, \"api\": \"1.3.250\", \"uuid\": "
+      "\"00112233445566778899aabbccddeeff\", \"vendor_id\": 1, \"device_id\": 2, "
+      "\"vram_bytes\": 12884901888, \"fp16\": true, \"matrix\": \"nv\", \"matrix_khr_device\": "
+      "true, \"matrix_nv_device\": false, \"matrix_shapes\": \"16x16x16\"");
+  g_assert_cmpstr (
+      end, ==,
+      ", \"subgroup_size\": 32, \"shared_bytes\": 49152, \"max_invocations\": 1024, "
+      "\"processors\": 28, \"memory_budget\": true, \"transfer_queue\": true, "
+      "\"timestamp_ns\": 0.5, \"ceilings\": {\"copy_gb_per_s\": 1500, \"fma_tflop_per_s\": "
+      "20, \"fp32_tflop_per_s\": 15, \"fp32_kernel\": \"f32 tile\", \"matrix_tflop_per_s\": "
+      "90, \"matrix_kernel\": \"f16 tile\"}}\n"
+      "= 0\n");
+}
+
+/* --- the numbers of a preset beside those of a run -------------------------------------------- */
+
+static DynoCliJob *expected_job;
+static DynoRunStatus expected_status;
+static DynoDiagnosisInput *expected_input;
+
+static int
+print_expected (int argc, char **argv)
+{
+  if (argc > 1)
+    dyno_expected_print_event (expected_job, &expected_status, expected_input);
+  else
+    dyno_expected_print (expected_job, &expected_status, expected_input);
+  return 0;
+}
+
+/* Only what is both expected and measured; nothing without a preset. */
+static void
+test_expected (void)
+{
+  g_autofree char *path = g_build_filename (folder, "expected.preset", NULL);
+  g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
+  g_auto (DynoCliJob) job = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  expected_job = &job;
+  expected_input = input;
+  dyno_diagnosis_input_init (input);
+  g_assert_true (g_file_set_contents (path, preset, -1, NULL));
+  job.job = dyno_job_new ();
+  job.dataset = dyno_dataset_open ("builtin:poses?size=16&samples=4", NULL, NULL, NULL, NULL, NULL);
+  g_strlcpy (job.device.name, "This card", sizeof job.device.name);
+  expected_status.run_rate = 70.5;
+  check (print_expected, "expected", "= 0\n");
+  check (print_expected, "expected --json", "= 0\n");
+  job.preset = dyno_preset_find (path, NULL, &error);
+  g_assert_no_error (error);
+  check (print_expected, "expected",
+         "preset: 70.5 samples/s (expected 300-500); expected is of its guide's network "
+         "on My card, this is This card\n"
+         "= 0\n");
+  check (print_expected, "expected --json",
+         "{\"event\": \"expected\", \"preset\": \"expected\", \"samples_per_s\": {\"measured\": "
+         "70.5, \"expected\": [300, 500]}}\n"
+         "= 0\n");
+  input->log.whole.vram_bytes = G_GUINT64_CONSTANT (3) << 30;
+  input->sensors.gpu_power = 90;
+  check (print_expected, "expected",
+         "preset: 70.5 samples/s (expected 300-500), 3 GB (expected 5), 90 W (expected "
+         "100-120); expected is of its guide's network on My card, this is This card\n"
+         "= 0\n");
+  check (print_expected, "expected --json",
+         "{\"event\": \"expected\", \"preset\": \"expected\", \"samples_per_s\": {\"measured\": "
+         "70.5, \"expected\": [300, 500]}, \"vram_gb\": {\"measured\": 3, \"expected\": [5, "
+         "5]}, \"power_w\": {\"measured\": 90, \"expected\": [100, 120]}}\n"
+         "= 0\n");
+  expected_status.run_rate = (double) NAN;
+  input->log.whole.vram_bytes = 0;
+  input->sensors.gpu_power = (double) NAN;
+  check (print_expected, "expected", "= 0\n");
+  check (print_expected, "expected --json", "= 0\n");
+}
+
+/* --- scores of masks -------------------------------------------------------------------------- */
+
+static DynoMaskScores *mask_scores;
+static DynoDataset *mask_data;
+
+static int
+print_masks (int argc, char **argv)
+{
+  static char *names[] = { (char *) "ground", (char *) "sky", NULL };
+  const DynoWeightsInfo info = { .model = (char *) "unet",
+                                 .n_outputs = mask_scores->n_outputs,
+                                 .class_names = names };
+
+  dyno_mask_scores_print (mask_scores, &info, mask_data, "validation", 2, argc > 1);
+  return 0;
+}
+
+/* Every figure of two classes, one of which no mask has, and of no sample at all. */
+static void
+test_masks (void)
+{
+  guint64 confusion[] = { 60, 20, 0, 0 }, there[] = { 80, 0 }, predicted[] = { 60, 20 },
+          right[] = { 60, 0 };
+  g_autoptr (GArray) worst = g_array_new (FALSE, FALSE, sizeof (DynoMaskScored));
+  const DynoMaskScored rows[] = { { 1, 0.25, 0.5, 3 }, { 0, (double) NAN, (double) NAN, 9 } };
+  DynoMaskScores scores = { .n_outputs = 2,
+                            .width = 8,
+                            .height = 6,
+                            .n_samples = 3,
+                            .n_unreadable = 1,
+                            .n_ignored = 7,
+                            .confusion = confusion,
+                            .counts = { 2, there, predicted, right },
+                            .worst = worst };
+
+  mask_data = dyno_dataset_open ("builtin:masks?size=8&samples=2", NULL, NULL, NULL, NULL, NULL);
+  mask_scores = &scores;
+  check (print_masks, "masks",
+         "unet on masks: 3 samples in 2.0 s, 1.5 samples/s; 1 could not be read\n"
+         "mean IoU 37.5 %, mean Dice 42.9 %, pixel accuracy 75.0 %; at 8 x 6 pixels\n"
+         "\n"
+         "class    pixels     IoU    Dice  precision  recall\n"
+         "ground  100.0 %  75.0 %  85.7 %    100.0 %  75.0 %\n"
+         "sky       0.0 %   0.0 %   0.0 %      0.0 %       -\n"
+         "\n"
+         "confusion matrix: a row per true class, with the percentage of its pixels "
+         "that each class was predicted for\n"
+         "   75.0   25.0  ground\n"
+         "      -      -  sky\n"
+         "= 0\n");
+  g_array_append_vals (worst, rows, 2);
+  check (print_masks, "masks",
+         "unet on masks: 3 samples in 2.0 s, 1.5 samples/s; 1 could not be read\n"
+         "mean IoU 37.5 %, mean Dice 42.9 %, pixel accuracy 75.0 %; at 8 x 6 pixels\n"
+         "\n"
+         "class    pixels     IoU    Dice  precision  recall\n"
+         "ground  100.0 %  75.0 %  85.7 %    100.0 %  75.0 %\n"
+         "sky       0.0 %   0.0 %   0.0 %      0.0 %       -\n"
+         "\n"
+         "confusion matrix: a row per true class, with the percentage of its pixels "
+         "that each class was predicted for\n"
+         "   75.0   25.0  ground\n"
+         "      -      -  sky\n"
+         "\n"
+         "worst: #1, mean IoU 25.0 %, pixel accuracy 50.0 %\n"
+         "worst: #0, mean IoU -, pixel accuracy -\n"
+         "= 0\n");
+  check (
+      print_masks, "masks --json",
+      "{\"event\": \"evaluation\", \"model\": \"unet\", \"data\": "
+      "\"builtin:masks?size=8&samples=2\", \"part\": \"validation\", \"samples\": 3, "
+      "\"unreadable\": 1, \"seconds\": 2, \"mean_iou\": 0.375, \"mean_dice\": "
+      "0.42857142857142855, \"pixel_accuracy\": 0.75, \"ignored_pixels\": 7, \"classes\": "
+      "[{\"class\": \"ground\", \"pixels\": 80, \"iou\": 0.75, \"dice\": 0.8571428571428571, "
+      "\"precision\": 1, \"recall\": 0.75}, {\"class\": \"sky\", \"pixels\": 0, \"iou\": 0, "
+      "\"dice\": 0, \"precision\": 0, \"recall\": null}], \"confusion\": [[60, 20], [0, 0]], "
+      "\"worst\": [{\"sample\": \"#1\", \"index\": 1, \"mean_iou\": 0.25, \"pixel_accuracy\": "
+      "0.5}, {\"sample\": \"#0\", \"index\": 0, \"mean_iou\": null, \"pixel_accuracy\": null}]}\n"
+      "= 0\n");
+  scores.n_samples = 0;
+  check (print_masks, "masks",
+         "unet on masks: 0 samples in 2.0 s, 0 samples/s; 1 could not be read\n"
+         "= 0\n");
+  dyno_dataset_unref (mask_data);
+}
+
 /* --- train, save and evaluate ----------------------------------------------------------------- */
 
 /* Refusals before anything is opened. */
@@ -1697,6 +1984,9 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/verbs/diagnose", test_diagnose);
   g_test_add_func ("/cli/verbs/diagnosis", test_diagnosis);
   g_test_add_func ("/cli/verbs/inspect", test_inspect);
+  g_test_add_func ("/cli/verbs/devices", test_devices);
+  g_test_add_func ("/cli/verbs/expected", test_expected);
+  g_test_add_func ("/cli/verbs/masks", test_masks);
   g_test_add_func ("/cli/verbs/refusals", test_refusals);
   code = g_test_run ();
   command = g_strdup_printf ("rm -r '%s'", folder);

@@ -7,6 +7,7 @@
 #include "network.h"
 #include "onnx-test.h"
 #include "onnx.h"
+#include "onnx-private.h"
 #include "op.h"
 #include "ops.h"
 #include <glib/gstdio.h>
@@ -700,6 +701,40 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
+/* Initialisers up to 2 GB in all are written, and the first reason of a refusal is kept; values of
+ * half precision have half the bytes. */
+static void
+test_initialisers (void)
+{
+  DynoOnnxParams params = { 0 };
+  g_autoptr (GByteArray) initializers = g_byte_array_new ();
+  DynoOnnxWriter o = { .params = &params,
+                       .initializers = initializers,
+                       .bytes = (guint64) G_MAXINT32 - 1024 - 4 };
+  guint one, both;
+
+  dyno_onnx_number_of (&o, "a", 1.5);
+  g_assert_no_error (o.error);
+  one = initializers->len;
+  g_assert_cmpuint (one, >, 4);
+  dyno_onnx_number_of (&o, "b", 1.5);
+  g_assert_error (o.error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_FORMAT);
+  g_assert_cmpuint (initializers->len, ==, one);
+  g_assert_false (dyno_onnx_refuse (&o, "another %s", "reason"));
+  g_assert_cmpstr (o.error->message, ==,
+                   "The model is too large for an ONNX file: more than 2 GB; --half halves it");
+  g_clear_error (&o.error);
+  o.bytes = 0;
+  params.half = TRUE;
+  dyno_onnx_number_of (&o, "c", 1.5);
+  both = initializers->len;
+  g_assert_cmpuint (both - one, ==, one - 2);
+  g_assert_cmpmem (initializers->data + both - 2, 2, "\x00\x3e", 2);
+  g_assert_cmpmem (initializers->data + one - 4, 4, "\x00\x00\xc0\x3f", 4);
+  g_assert_cmpuint (o.bytes, ==, 1024 + 2);
+  g_assert_no_error (o.error);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -718,6 +753,7 @@ main (int argc, char **argv)
   g_test_add_func ("/export/onnx/parameters-keep-names-shapes-values", test_parameters);
   g_test_add_func ("/export/onnx/ops-that-no-file-brings", test_other_ops);
   g_test_add_func ("/export/onnx/adaptive-windows", test_adaptive_windows);
+  g_test_add_func ("/export/onnx/initialisers-up-to-the-limit", test_initialisers);
   int status = g_test_run ();
   remove_tree (folder);
   g_free (folder);
