@@ -518,6 +518,13 @@ class Network(Case):
         shutil.rmtree(os.path.join(self.home, 'dyno', 'networks'), ignore_errors=True)
         bad = self.run_it('evaluate', '--weights', 'run/weights.safetensors', '--data', TINY, expect=3).stderr.decode()
         self.assertIn('“run/weights.safetensors”: the network in its metadata is damaged', bad)
+        # So is one under the name of another network.
+        header['__metadata__'].update(network=network, model=name[:-1] + ('0' if name[-1] != '0' else '1'))
+        text = json.dumps(header).encode()
+        with open(self.path('run/weights.safetensors'), 'wb') as file:
+            file.write(struct.pack('<Q', len(text)) + text + data[8 + size:])
+        bad = self.run_it('evaluate', '--weights', 'run/weights.safetensors', '--data', TINY, expect=3).stderr.decode()
+        self.assertIn('the network in its metadata is damaged: its name and its content differ', bad)
 
 
 main()

@@ -206,6 +206,15 @@ class Predict(Case):
         self.assertAlmostEqual(told['largest_error'], worst, places=6)
         self.assertTrue(0 < worst < 0.02, worst)
         self.assertEqual(told['largest_error_tensor'], roundest)
+        # In each row of the last one, all values but the first are less than half a step.
+        last = [name for name, (_, shape, _) in before.items() if len(shape) > 1][-1]
+        self.assertNotEqual(last, roundest)
+        n_rows, n_columns = before[last][1]
+        changed = {**before, last: (*before[last][:2], array.array('f', ([1] + [0.0039] * (n_columns - 1)) * n_rows).tobytes())}
+        self.write_tensors('round.safetensors', {key: value for key, value in metadata.items() if key != 'quantisation'}, changed)
+        rounder, = self.lines('save', '--weights', 'round.safetensors', '--to', 'int8', '--out', 'small.safetensors', '--json')
+        self.assertEqual(rounder['largest_error_tensor'], last)
+        self.assertAlmostEqual(rounder['largest_error'], 0.0039 * math.sqrt(n_columns - 1) / math.sqrt(1 + 0.0039 ** 2 * (n_columns - 1)), places=6)
         # Weights that do not state what they are of are those of no run.
         for key in 'model', 'outputs', 'input':
             some = {name: value for name, value in metadata.items() if name.split('.')[0] != key or name == 'model.width'}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """dynoctl tune --for METRIC: trials, files, the same search after a resume, and refusals before it
 begins."""
-import configparser, csv, json, os, signal, subprocess, sys
+import configparser, csv, json, os, re, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, main
@@ -40,6 +40,18 @@ class Search(Test):
         trials, (best,), rows = self.events(lines, 'trial'), self.events(lines, 'best'), self.rows('out/accuracy.csv')
         self.assertEqual(lines[-1], best)
         self.assertEqual((best['rungs'], best['metric'], best['trials'], best['known'], best['stopped']), ([1, 3], 'accuracy', 6, 0, False))
+        self.assertEqual(list(best), ['event', 'metric', 'higher_is_better', 'trial', 'proven', 'verdict', 'stopped', 'text', 'rungs', 'best_trials', 'final',
+                                      'importance', 'trials', 'known', 'out', 'settings'])
+        self.assertEqual((best['out'], best['higher_is_better'], best['verdict'] == 'proven'), ('out', True, best['proven']))
+        self.assertEqual(best['final'][0], {'trial': 0, 'failed': False, 'values': best['final'][0]['values'], 'pairs': 0, 'gain': None,
+                                            'low': None, 'high': None})
+        for trial in trials:
+            self.assertEqual(list(trial), ['event', 'trial', 'stage', 'seed', 'from_epochs', 'epochs', 'outcome', 'value', 'best', 'seconds', 'at_once',
+                                           'text', 'settings'])
+            self.assertEqual((trial['outcome'], trial['text']), ('ok', None))
+        # The best is that of the search so far, without the final.
+        for i, trial in enumerate(trials):
+            self.assertEqual(trial['best'], max(t['value'] for t in trials[:i + 1] if t['stage'] == 'search'))
         # Each trial has one line, in the order in which trials ended.
         self.assertEqual([(t['trial'], t['stage'], t['seed'], t['from_epochs'], t['epochs']) for t in trials],
                          [(int(r['trial']), r['stage'], int(r['run_seed']), int(r['from_epoch']), int(r['to_epoch'])) for r in rows])
@@ -138,6 +150,12 @@ class Search(Test):
         text = self.run_it('tune', *JOB, '--for', 'loss', *PATIENT, '--trials', '2', '--seeds', '1', '--out', 'out').stdout.decode()
         self.assertRegex(text, r'trial +rung +epochs +seed +loss +best +time +settings')
         self.assertRegex(text, r'\n +0 +2/2 +3 +1 +[0-9.]+ +[0-9.]+ +[0-9.]+ s +yours\n')
+        rows = re.findall(r'(?m)^ +([01]) +([12]/2|final) +[13] +\d+ +([0-9.]+) +([0-9.]+) +[0-9.]+ s +(yours|.*=.*)$', text)
+        self.assertGreaterEqual(len(rows), 3, text)
+        self.assertTrue(all((row[4] == 'yours') == (row[0] == '0') for row in rows), text)
+        values = [float(row[2]) if row[1] != 'final' else float('inf') for row in rows]
+        self.assertEqual([float(row[3]) for row in rows], [min(values[:i + 1]) for i in range(len(rows))], text)
+        self.assertNotEqual([row[3] for row in rows], [row[2] for row in rows], text)
         self.assertRegex(text, r'\n(Trial \d|Not proven|Your settings stay)')
         self.assertIn('in out: best.ini, best.json, report.html, accuracy.csv, trials', text)
         done = self.run_it('tune', *JOB, '--for', 'loss', *PATIENT, '--trials', '2', '--seeds', '1', '--resume', 'out', '-q')

@@ -1141,6 +1141,17 @@ test_diagnose (void)
 #undef DIAGNOSE
 }
 
+static void
+finding_free (gpointer data)
+{
+  DynoFinding *finding = data;
+
+  g_free (finding->text);
+  g_free (finding->action);
+  g_free (finding->value);
+  g_free (finding);
+}
+
 static DynoDiagnosis diagnosis;
 
 static int
@@ -1155,7 +1166,7 @@ print_diagnosis (int argc, char **argv)
 static void
 test_diagnosis (void)
 {
-  g_autoptr (GPtrArray) findings = g_ptr_array_new ();
+  g_autoptr (GPtrArray) findings = g_ptr_array_new_with_free_func (finding_free);
 
   diagnosis.verdict = (char *) "The verdict: a problem.";
   diagnosis.findings = findings;
@@ -1591,6 +1602,11 @@ test_inspect (void)
   INSPECT ("builtin:shapes --set augment.flip=true",
            "inspect: --set takes other settings than those of how DATA is read "
            "(data.task) or divided (data.test_split) only with --preview FILE.png\n"
+           "Try 'inspect --help'.\n"
+           "= 2\n");
+  INSPECT ("builtin:shapes --set augment.flip=true --set data.task=classes",
+           "inspect: --set takes other settings than those of how DATA is read (data.task) or "
+           "divided (data.test_split) only with --preview FILE.png\n"
            "Try 'inspect --help'.\n"
            "= 2\n");
   INSPECT ("builtin:shapes --set augment.flip",

@@ -497,6 +497,23 @@ test_removed_in_mid_call (void)
   g_cond_clear (&holder.changed);
 }
 
+/* An event lives as long as its last reference. */
+static void
+test_references (void)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_WARNING);
+
+  event->text = g_strdup ("text");
+  g_assert_true (g_atomic_ref_count_compare (&event->references, 1));
+  g_assert_true (dyno_event_ref (event) == event);
+  g_assert_true (g_atomic_ref_count_compare (&event->references, 2));
+  dyno_event_unref (event);
+  g_assert_true (g_atomic_ref_count_compare (&event->references, 1));
+  g_assert_cmpstr (event->text, ==, "text");
+  dyno_event_unref (event);
+  dyno_event_unref (NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -513,5 +530,6 @@ main (int argc, char **argv)
   g_test_add_func ("/record/observers/removes-itself", test_removes_itself);
   g_test_add_func ("/record/observers/removed-by-another-sees-nothing", test_removed_by_another);
   g_test_add_func ("/record/observers/removed-in-mid-call", test_removed_in_mid_call);
+  g_test_add_func ("/record/events/references", test_references);
   return g_test_run ();
 }
