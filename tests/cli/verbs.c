@@ -157,7 +157,7 @@ put_bare_run (DynoStore *store, DynoRunState state)
   one->data = g_strdup ("builtin:shapes?size=16");
   one->settings.lr = 0.5;
   one->begin_us = BEGIN_US + 60 * G_USEC_PER_SEC;
-  one->seen_us = g_get_real_time ();
+  one->seen_us = BEGIN_US;
   one->state = state;
   one->error = g_strdup ("it broke");
   one->n_train = 3;
@@ -664,7 +664,7 @@ test_serve (void)
          "dynoctl: Cannot read “$/none/weights.safetensors”: No such file or directory\n"
          "= 3\n");
   SERVE ("--run m=$/none --max-batch 1 --max-delay-us 0 --queue 1 --max-body 1 --image-size 0 "
-         "--timeout 1 --workers 0 --listen [::1]:0 --json",
+         "--workers 0 --listen [::1]:0 --json --timeout 1",
          "{\"event\": \"error\", \"text\": \"Cannot read “$/none/weights.safetensors”: No such "
          "file or directory\", \"code\": 3}\n"
          "dynoctl: Cannot read “$/none/weights.safetensors”: No such file or directory\n"
