@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and its files: its folder, its lock, files that a refused start must not change,
 and signals."""
-import json, os, re, signal, subprocess, sys
+import json, os, pty, re, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -225,6 +225,22 @@ class SavedWeights(Runs):
         self.assertFalse(os.path.islink(self.path('link')))
         with open(self.path('w')) as file:
             self.assertEqual(file.read(), 'mine')  # the link is replaced, not followed
+
+    def test_a_user_at_a_terminal_is_asked(self):
+        """Only an answer that begins with y, in either case, replaces the file."""
+        for answer, code in ((b'no, not yet\n', 2), (b'\n', 2), (b'Yes\n', 0)):
+            with open(self.path('w'), 'w') as file:
+                file.write('mine')
+            terminal, end = pty.openpty()
+            self.addCleanup(os.close, terminal)
+            os.write(terminal, answer)
+            done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', '-q', '--save-weights', 'w'], cwd=self.folder,
+                                  env=self.environment, stdin=end, stdout=subprocess.PIPE, stderr=end, timeout=600)
+            os.close(end)
+            self.assertEqual(done.returncode, code)
+            self.assertIn('“w” exists. Replace it? [y/N] ', os.read(terminal, 4096).decode())
+            with open(self.path('w'), 'rb') as file:
+                self.assertEqual(file.read() == b'mine', code == 2)
 
     def test_inside_the_folder_of_the_run(self):
         self.train('--steps', '1', '--out', 'run', '--save-weights', 'run/other.safetensors')

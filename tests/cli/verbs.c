@@ -659,6 +659,9 @@ test_serve (void)
                         "“.”; give it one by --run NAME=RUN\n"
                         "Try 'serve --help'.\n"
                         "= 2\n");
+  SERVE ("--run $/x=1/run",
+         "dynoctl: Cannot read “$/x=1/run/weights.safetensors”: No such file or directory\n"
+         "= 3\n");
   SERVE ("--run $/none --max-batch 65536 --max-delay-us 10000000 --queue 65536 --image-size 65536 "
          "--timeout 3600 --workers 256 --no-token --listen 0.0.0.0:0",
          "dynoctl: Cannot read “$/none/weights.safetensors”: No such file or directory\n"
