@@ -8,12 +8,16 @@
 #include "csvlines.h"
 #include "file.h"
 #include "hash.h"
+#include "log.h"
 #include "median.h"
 #include "modulefile.h"
+#include "outfile.h"
 #include "parallel.h"
 #include "ring.h"
 #include "rng.h"
+#include "room.h"
 #include "text.h"
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -625,6 +629,299 @@ test_csv_read_fails (void)
   g_rmdir (folder);
 }
 
+/* Stored values: what was drawn or hashed in earlier versions is still so. */
+static void
+test_values_of_earlier_versions (void)
+{
+  static const guint8 bytes[21] = "0123456789abcdefghijk";
+  DynoRng rng = dyno_rng_init (11, 12);
+  guint32 order[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  g_autoptr (GString) all = g_string_new (NULL);
+
+  for (guint i = 0; i < 4; i++)
+    g_string_append_printf (all, "%.12g %.12g %u\n", dyno_rng_uniform (&rng),
+                            dyno_rng_normal (&rng), (guint) dyno_rng_below (&rng, 1000));
+  dyno_rng_shuffle (&rng, order, G_N_ELEMENTS (order));
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++)
+    g_string_append_printf (all, "%u ", order[i]);
+  g_assert_cmpuint (rng.counter, ==, 23); /* 16 in the lines, 7 for the order */
+  for (guint n = 0; n <= 21; n += 7)
+    g_string_append_printf (all, "\n%" G_GINT64_MODIFIER "x",
+                            dyno_hash_bytes (DYNO_HASH_START, bytes, n));
+  g_assert_cmpstr (all->str, ==,
+                   "0.43567664924 -0.207208338108 125\n"
+                   "0.942912151196 0.857532790295 374\n"
+                   "0.22937317389 1.00670075957 63\n"
+                   "0.813461004803 -0.46519487381 500\n"
+                   "2 1 5 6 0 3 4 7 "
+                   "\necba3df2c3383c52\n33c9c59d824fbbcb\n5b971b722adb47c5\n9bb9a6fe21c1752e");
+  g_assert_cmphex (dyno_hash_string (5, "0123456789abcd"), ==, dyno_hash_bytes (5, bytes, 14));
+  g_assert_cmphex (dyno_hash_bytes (5, bytes, 8), !=, dyno_hash_bytes (6, bytes, 8));
+  g_assert_true (dyno_rng_below (&rng, 1) == 0);
+}
+
+/* --- log --------------------------------------------------------------------------------------- */
+
+static void
+say (const char *domain, GLogLevelFlags level, const char *text)
+{
+  g_log_structured (domain, level, "MESSAGE", "%s", text);
+}
+
+static void
+say_all (const char *text)
+{
+  static const GLogLevelFlags levels[] = { G_LOG_LEVEL_CRITICAL, G_LOG_LEVEL_WARNING,
+                                           G_LOG_LEVEL_MESSAGE, G_LOG_LEVEL_INFO,
+                                           G_LOG_LEVEL_DEBUG };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    {
+      say ("dyno-a", levels[i], text);
+      say ("Gtk", levels[i], text);
+    }
+}
+
+/* Runs the test again in a process of its own, with this value of DYNO_LOG. */
+static void
+assert_log_shows (const char *wanted, const char *shown)
+{
+  if (wanted)
+    g_setenv ("DYNO_LOG", wanted, TRUE);
+  else
+    g_unsetenv ("DYNO_LOG");
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr (shown);
+  g_unsetenv ("DYNO_LOG");
+}
+
+/* Which lines are shown: own ones by their level, those of others from warnings on. */
+static void
+test_log_shows_levels (void)
+{
+  if (g_test_subprocess ())
+    {
+      g_log_set_always_fatal (G_LOG_FATAL_MASK);
+      dyno_log_init ();
+      say_all ("a\nb");
+      dyno_log_leave_notes_out ();
+      say ("dyno-b", G_LOG_LEVEL_MESSAGE, "note");
+      return;
+    }
+  static const char most[] = "dyno-a: critical: a\\nb\n"
+                             "Gtk: critical: a\\nb\n"
+                             "dyno-a: warning: a\\nb\n"
+                             "Gtk: warning: a\\nb\n",
+                    note[] = "dyno-a: note: a\\nb\n",
+                    info[] = "dyno-a: info: a\\nb\nGtk: info: a\\nb\n",
+                    debug[] = "dyno-a: debug: a\\nb\nGtk: debug: a\\nb\n",
+                    last[] = "dyno-b: note: note\n";
+  g_autofree char *usual = g_strconcat (most, note, NULL),
+                  *told = g_strconcat (most, note, info, last, NULL),
+                  *all = g_strconcat (most, note, info, debug, last, NULL);
+  assert_log_shows (NULL, usual);
+  assert_log_shows ("warning", most);
+  assert_log_shows ("info", told);
+  assert_log_shows ("debug", all);
+}
+
+/* The lines of a file, without their times. */
+static void
+assert_log (const char *path, const char *expected)
+{
+  g_autofree char *text = NULL;
+  GString *lines = g_string_new (NULL);
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_auto (GStrv) all = g_strsplit (text, "\n", -1);
+  for (guint i = 0; all[i] && *all[i]; i++)
+    {
+      g_assert_cmpuint (strlen (all[i]), >, 20);
+      g_assert_true (all[i][4] == '-' && all[i][7] == '-' && all[i][10] == ' ' && all[i][13] == ':'
+                     && all[i][16] == ':' && all[i][19] == ' ');
+      g_string_append_printf (lines, "%s\n", all[i] + 20);
+    }
+  g_assert_cmpstr (lines->str, ==, expected);
+  g_string_free (lines, TRUE);
+}
+
+/* Lines that were held are in the file that is named then, others in that of their time; a file is
+ * continued. */
+static void
+test_log_keeps_lines (void)
+{
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      return;
+    }
+  g_autofree char *folder = g_dir_make_tmp ("dyno-log-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "log", NULL),
+                  *other = g_build_filename (folder, "other", NULL);
+  g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  dyno_log_init ();
+  say ("dyno-a", G_LOG_LEVEL_MESSAGE, "no file yet");
+  dyno_log_hold ();
+  say ("dyno-a", G_LOG_LEVEL_MESSAGE, "forgotten");
+  dyno_log_hold ();
+  say_all ("held");
+  dyno_log_set_file (path);
+  say ("dyno-b", G_LOG_LEVEL_WARNING, "at once");
+  static const char held[] = "critical dyno-a: held\ncritical Gtk: held\nwarning dyno-a: held\n"
+                             "warning Gtk: held\nnote dyno-a: held\ninfo dyno-a: held\n";
+  g_autofree char *first = g_strconcat (held, "warning dyno-b: at once\n", NULL),
+                  *all = g_strconcat (first, "note dyno-b: again\n", NULL);
+  assert_log (path, first);
+  dyno_log_set_file (NULL);
+  say ("dyno-b", G_LOG_LEVEL_WARNING, "nowhere");
+  dyno_log_set_file (other);
+  say ("dyno-b", G_LOG_LEVEL_MESSAGE, "other");
+  dyno_log_set_file (path);
+  say ("dyno-b", G_LOG_LEVEL_MESSAGE, "again");
+  assert_log (path, all);
+  dyno_log_hold ();
+  say ("dyno-c", G_LOG_LEVEL_INFO, "later");
+  assert_log (path, all);
+  dyno_log_set_file (other);
+  assert_log (other, "note dyno-b: other\ninfo dyno-c: later\n");
+  dyno_log_set_file (NULL);
+  g_unlink (path);
+  g_unlink (other);
+  g_rmdir (folder);
+}
+
+static void
+end_well (const char *message)
+{
+  _exit (g_strcmp0 (message, "gmem.c:1: failed to allocate 9 bytes") == 0 ? 0 : 1);
+}
+
+/* GLib's error of this kind is told before GLib ends the process; no warning is. */
+static void
+test_log_tells_of_no_memory (void)
+{
+  const GLogField fields[] = { { "MESSAGE", "gmem.c:1: failed to allocate 9 bytes", -1 },
+                               { "GLIB_DOMAIN", "GLib", -1 } },
+                  own[] = { { "MESSAGE", "failed to allocate 9 bytes", -1 },
+                            { "GLIB_DOMAIN", "dyno-a", -1 } };
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      g_test_trap_assert_stderr ("GLib: warning: gmem.c:1: failed to allocate 9 bytes\n"
+                                 "dyno-a: warning: failed to allocate 9 bytes\n");
+      return;
+    }
+  g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  dyno_log_init ();
+  dyno_log_set_no_memory (end_well);
+  g_log_structured_array (G_LOG_LEVEL_WARNING, fields, 2);
+  g_log_structured_array (G_LOG_LEVEL_WARNING, own, 2);
+  g_log_structured_array (G_LOG_LEVEL_ERROR, fields, 2);
+}
+
+/* --- room and files ------------------------------------------------------------------------------ */
+
+static guint64
+count_pages (void)
+{
+  g_autofree char *text = NULL;
+
+  g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
+  return g_ascii_strtoull (text, NULL, 10);
+}
+
+static void
+test_room_is_only_looked_for (void)
+{
+  guint64 before = count_pages ();
+
+  errno = EXDEV;
+  g_assert_true (dyno_room_has (1 << 20));
+  g_assert_cmpint (errno, ==, EXDEV);
+  g_assert_false (dyno_room_has (G_MAXUINT64 >> 1));
+  g_assert_cmpint (errno, ==, EXDEV);
+  for (guint i = 0; i < 8; i++)
+    g_assert_true (dyno_room_has (1 << 30));
+  g_assert_cmpuint (count_pages (), <, before + (1 << 17)); /* it was given back */
+}
+
+static char *
+read_whole (const char *path, gsize *size)
+{
+  char *text = NULL;
+
+  g_file_get_contents (path, &text, size, NULL);
+  return text;
+}
+
+/* A file that is written in parts is there, whole, once it is finished; one that is abandoned leaves
+ * the file that was there, and nothing else. */
+static void
+test_out_file_is_whole (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-out-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "f", NULL),
+                  *nowhere = g_build_filename (path, "g", NULL);
+  static const gsize parts[] = { 0, 1, 65535, 65536, 65537, 200000, 7 };
+  g_autoptr (GByteArray) expected = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 400000; i++)
+    g_byte_array_append (expected, &(guint8){ (guint8) (i * i >> 5) }, 1);
+  for (guint again = 0; again < 2; again++)
+    {
+      DynoOutFile *file = dyno_out_file_new (path, &error);
+      gsize at = 0, size;
+      g_assert_nonnull (file);
+      for (guint i = 0; i < G_N_ELEMENTS (parts); at += parts[i++])
+        g_assert_true (dyno_out_file_append (file, expected->data + at, parts[i]));
+      g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS) == (again == 1));
+      g_assert_true (dyno_out_file_finish (file, &error));
+      g_autofree char *text = read_whole (path, &size);
+      g_assert_cmpmem (text, size, expected->data, at);
+      file = dyno_out_file_new (path, &error);
+      g_assert_true (dyno_out_file_append (file, "other", 5));
+      dyno_out_file_abandon (file);
+      g_autofree char *still = read_whole (path, &size);
+      g_assert_cmpmem (still, size, expected->data, at);
+      g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+      g_assert_cmpstr (g_dir_read_name (dir), ==, "f");
+      g_assert_null (g_dir_read_name (dir));
+    }
+  dyno_out_file_abandon (NULL);
+  g_assert_null (dyno_out_file_new (nowhere, &error));
+  g_assert_nonnull (error);
+  g_assert_nonnull (strstr (error->message, nowhere));
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+static void
+add_one (gpointer item, gpointer sum)
+{
+  g_atomic_int_add ((gint *) sum, GPOINTER_TO_INT (item));
+}
+
+static void
+test_thread_pool (void)
+{
+  gint sum = 0;
+
+  for (guint threads = 1; threads <= 3; threads++)
+    {
+      GThreadPool *pool = dyno_thread_pool_new (add_one, &sum, threads);
+      g_assert_cmpint (g_thread_pool_get_max_threads (pool), ==, (int) threads);
+      for (gint i = 1; i <= 10; i++)
+        g_thread_pool_push (pool, GINT_TO_POINTER (i), NULL);
+      g_thread_pool_free (pool, FALSE, TRUE);
+      g_assert_cmpint (sum, ==, 55 * (gint) threads);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -648,6 +945,13 @@ main (int argc, char **argv)
   g_test_add_func ("/base/text/nearest-takes-few-edits", test_text_nearest);
   g_test_add_func ("/base/csv/no-text-is-a-formula", test_csv_cells);
   g_test_add_func ("/base/csv/read-fails", test_csv_read_fails);
+  g_test_add_func ("/base/rng/values-of-earlier-versions", test_values_of_earlier_versions);
+  g_test_add_func ("/base/log/shows-levels", test_log_shows_levels);
+  g_test_add_func ("/base/log/keeps-lines", test_log_keeps_lines);
+  g_test_add_func ("/base/log/tells-of-no-memory", test_log_tells_of_no_memory);
+  g_test_add_func ("/base/room/is-only-looked-for", test_room_is_only_looked_for);
+  g_test_add_func ("/base/outfile/is-whole", test_out_file_is_whole);
+  g_test_add_func ("/base/parallel/thread-pool", test_thread_pool);
   g_test_add_func ("/base/median/is-the-middle", test_median);
   g_test_add_func ("/base/amount/bytes-have-three-digits", test_amount_bytes);
   g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);

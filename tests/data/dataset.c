@@ -4,6 +4,9 @@
 #include "dataset-class.h"
 #include "datafile.h"
 #include "hash.h"
+#include "listing/scanthreads.h"
+#include "listing/shards.h"
+#include "location.h"
 #include <string.h>
 
 static guint64
@@ -90,6 +93,203 @@ test_options_are_checked (void)
   test_open_fails ("synthetic:0x4x4", DYNO_DATA_ERROR_OPTION, "HEIGHTxWIDTHxCHANNELS");
   test_open_fails ("synthetic:16384x16384x65536", DYNO_DATA_ERROR_OPTION, "1 GB");
   test_open_fails ("/no/such/place", DYNO_DATA_ERROR_NOT_FOUND, "/no/such/place");
+}
+
+/* The last of two values of an option counts; a key is the whole word before the sign. */
+static void
+test_options_have_whole_keys (void)
+{
+  static const char *const known[] = { "size", "siz", NULL };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoLocation) location =
+      dyno_location_new ("builtin:shapes?size=9&siz=3&size=12", &error);
+  guint64 size = 0, siz = 0, none = 0;
+
+  g_assert_no_error (error);
+  g_assert_cmpstr (location->scheme, ==, "builtin");
+  g_assert_cmpstr (location->body, ==, "shapes");
+  g_assert_true (dyno_location_check_options (location, known, NULL));
+  g_assert_true (dyno_location_get_number (location, "size", 9, 12, 1, &size, NULL));
+  g_assert_true (dyno_location_get_number (location, "siz", 3, 4, 1, &siz, NULL));
+  g_assert_true (dyno_location_get_number (location, "seed", 3, 4, 77, &none, NULL));
+  g_assert_true (size == 12 && siz == 3 && none == 77);
+  g_assert_false (dyno_location_get_number (location, "siz", 4, 5, 1, &siz, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION);
+  test_open_fails ("builtinshapes", DYNO_DATA_ERROR_NOT_FOUND, "builtinshapes");
+}
+
+static void
+assert_expands (const char *pattern, const char *expected)
+{
+  g_autoptr (GPtrArray) paths = dyno_location_expand (pattern);
+
+  if (!expected)
+    {
+      g_assert_null (paths);
+      return;
+    }
+  g_ptr_array_add (paths, NULL);
+  g_autofree char *all = g_strjoinv (" ", (char **) paths->pdata);
+  g_assert_cmpstr (all, ==, expected);
+}
+
+static void
+test_patterns_are_expanded (void)
+{
+  assert_expands ("a-{08..11}.tar", "a-08.tar a-09.tar a-10.tar a-11.tar");
+  assert_expands ("{0..2}", "0 1 2");
+  assert_expands ("d/{7..7}b", "d/7b");
+  assert_expands ("{000..1}x", "000x 001x");
+  assert_expands ("{2..1}", NULL);
+  assert_expands ("{1..x}", NULL);
+  assert_expands ("{..3}", NULL);
+  assert_expands ("a{1-3}", NULL);
+  assert_expands ("a{1..3", NULL);
+  assert_expands ("{0..100001}", NULL);
+  g_autoptr (GPtrArray) most = dyno_location_expand ("{5..100005}");
+  g_assert_cmpuint (most->len, ==, 100001);
+  g_assert_cmpstr (most->pdata[100000], ==, "100005");
+}
+
+static void
+test_parts_of_shards (void)
+{
+  static const struct {
+    const char *path;
+    DynoPart part;
+  } rows[] = {
+    { "/d/a-000.tar", DYNO_PART_NONE },      { "/d/a-val-000.tar", DYNO_PART_VALIDATION },
+    { "/d/test_val.tar", DYNO_PART_TEST },   { "/d/val.train.tar", DYNO_PART_TRAIN },
+    { "/d/train-val.tar", DYNO_PART_TRAIN }, { "/val/000.tar", DYNO_PART_VALIDATION },
+    { "/val/a-test.tar", DYNO_PART_TEST },   { "/train/a-val.tar", DYNO_PART_TRAIN },
+    { "/train/000.tar", DYNO_PART_TRAIN },   { "/test/train/a.tar", DYNO_PART_TRAIN },
+    { "/train/d/a.tar", DYNO_PART_NONE }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    g_assert_cmpint (dyno_shard_get_part (rows[i].path), ==, rows[i].part);
+}
+
+/* Shards are in the order of their names: those of the folder, or else those of its folders for
+ * training, validation and tests in turn. */
+static void
+test_shards_are_in_order (void)
+{
+  static const char *const files[] = { "b.tar",         "a.tar",       ".c.tar",      "d.txt",
+                                       "test/1.tar",    "train/2.tar", "train/1.tar", "val/1.tar",
+                                       ".hidden/3.tar", "other/4.tar" };
+  g_autofree char *folder = test_folder_new ();
+
+  for (guint first = 0; first <= 4; first += 4)
+    {
+      g_autofree char *root = g_build_filename (folder, first == 0 ? "all" : "parts", NULL);
+      for (guint i = first; i < G_N_ELEMENTS (files); i++)
+        g_free (test_write (root, files[i], "x", 1));
+      g_autoptr (DynoLocation) location = dyno_location_new (root, NULL);
+      g_autoptr (GPtrArray) paths = dyno_shards_list (location);
+      g_autoptr (GString) names = g_string_new (NULL);
+      for (guint i = 0; i < paths->len; i++)
+        g_string_append_printf (names, "%s ", (const char *) paths->pdata[i] + strlen (root) + 1);
+      g_assert_cmpstr (names->str, ==,
+                       first == 0 ? "a.tar b.tar "
+                                  : "train/1.tar train/2.tar val/1.tar test/1.tar ");
+      g_autofree char *file = g_build_filename (root, files[first], NULL);
+      g_autoptr (DynoLocation) one = dyno_location_new (file, NULL);
+      g_autoptr (GPtrArray) only = dyno_shards_list (one);
+      g_assert_cmpuint (only->len, ==, 1);
+      g_assert_cmpstr (only->pdata[0], ==, file);
+    }
+  test_folder_remove (folder);
+}
+
+typedef struct {
+  gint *visits;
+  guint chunk;
+  GCancellable *cancellable;
+} Visited;
+
+static void
+visit (guint64 first, guint64 end, gpointer data)
+{
+  const Visited *visited = data;
+
+  g_assert_true (first % visited->chunk == 0 && end > first && end - first <= visited->chunk);
+  for (guint64 i = first; i < end; i++)
+    g_atomic_int_inc (&visited->visits[i]);
+  if (visited->cancellable)
+    g_cancellable_cancel (visited->cancellable);
+}
+
+/* Each item is visited once, whatever the threads; after a cancellation no chunk is begun. */
+static void
+test_scans_visit_each_item (void)
+{
+  for (guint64 n = 0; n <= 65; n += 13)
+    for (guint threads = 0; threads <= 32; threads += 8)
+      {
+        gint visits[66] = { 0 };
+        Visited visited = { visits, 8, NULL };
+        g_autoptr (GError) error = NULL;
+        g_assert_true (
+            dyno_scan_threads_run (n, 8, threads, visit, &visited, NULL, NULL, NULL, &error));
+        for (guint i = 0; i < 66; i++)
+          g_assert_cmpint (visits[i], ==, i < n);
+      }
+  gint visits[66] = { 0 };
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  Visited visited = { visits, 8, cancellable };
+  g_assert_false (
+      dyno_scan_threads_run (66, 8, 1, visit, &visited, NULL, NULL, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  for (guint i = 0; i < 66; i++)
+    g_assert_cmpint (visits[i], ==, i < 8);
+}
+
+/* Facts that follow from the location, and words for a sample. */
+static void
+test_facts_of_drawings (void)
+{
+  static const struct {
+    const char *location, *described; /* of sample 12 */
+    guint width, height, channels;
+  } rows[] = { { "builtin:shapes?size=9&samples=25&classes=4", "circle #12", 9, 9, 3 },
+               { "builtin:shapes?size=9&samples=25", "triangle #12", 9, 9, 3 },
+               { "builtin:shapes?size=9&samples=26", "triangle #12", 9, 9, 3 },
+               { "builtin:shapes?size=9&samples=25&seed=2", "triangle #12", 9, 9, 3 },
+               { "builtin:poses?size=8&samples=25", NULL, 8, 8, 3 },
+               { "builtin:poses?size=8&samples=26", NULL, 8, 8, 3 },
+               { "builtin:poses?size=8&samples=25&seed=2", NULL, 8, 8, 3 },
+               { "synthetic:4x7x2?samples=25&classes=3", NULL, 7, 4, 2 } };
+  guint64 hashes[G_N_ELEMENTS (rows)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoDataset) dataset = test_open (rows[i].location);
+      const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+      g_autofree char *described = dyno_dataset_describe_sample (dataset, 12), *expected = NULL;
+      hashes[i] = info->content_hash;
+      for (guint k = 0; k < i; k++)
+        g_assert_cmphex (hashes[k], !=, hashes[i]);
+      g_assert_true (info->min_width == rows[i].width && info->max_width == rows[i].width);
+      g_assert_true (info->min_height == rows[i].height && info->max_height == rows[i].height);
+      g_assert_cmpuint (dyno_schema_count_channels (&info->schema), ==, rows[i].channels);
+      if (info->knows_values)
+        {
+          const float *values = dyno_dataset_get_values (dataset, 12);
+          expected = g_strdup_printf ("#12 yaw %.0f pitch %.0f roll %.0f", (double) values[0],
+                                      (double) values[1], (double) values[2]);
+        }
+      if (rows[i].described || expected)
+        g_assert_cmpstr (described, ==, expected ? expected : rows[i].described);
+      for (guint c = 0; c < info->n_classes; c++)
+        {
+          guint n = 0;
+          for (guint64 k = 0; k < info->n_samples; k++)
+            n += dyno_dataset_get_label (dataset, k) == (gint32) c;
+          g_assert_cmpuint (info->class_counts[c], ==, n);
+        }
+    }
 }
 
 static void
@@ -565,6 +765,12 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/shapes/facts", test_shapes_facts);
   g_test_add_func ("/data/synthetic/noise-by-index", test_synthetic);
   g_test_add_func ("/data/location/options-are-checked", test_options_are_checked);
+  g_test_add_func ("/data/location/options-have-whole-keys", test_options_have_whole_keys);
+  g_test_add_func ("/data/location/patterns-are-expanded", test_patterns_are_expanded);
+  g_test_add_func ("/data/shards/parts-by-words", test_parts_of_shards);
+  g_test_add_func ("/data/shards/are-in-order", test_shards_are_in_order);
+  g_test_add_func ("/data/scan/visits-each-item-once", test_scans_visit_each_item);
+  g_test_add_func ("/data/drawings/facts", test_facts_of_drawings);
   g_test_add_func ("/data/split/is-stratified", test_split_is_stratified);
   g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);
   g_test_add_func ("/data/split/draws-its-members", test_split_draws_its_members);

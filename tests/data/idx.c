@@ -259,6 +259,102 @@ test_missing_labels_and_damaged_gzip (void)
   test_folder_remove (folder);
 }
 
+/* The header is taken up to its limits, and not beyond. */
+static void
+test_limits_of_the_header (void)
+{
+  static const struct {
+    guint n_dims;
+    guint32 shape[3];
+    gboolean taken;
+  } rows[] = { { 1, { 7, 1, 1 }, TRUE },           { 2, { 7, 5, 1 }, TRUE },
+               { 3, { 7, 5, 3 }, TRUE },           { 3, { 0, 5, 3 }, TRUE },
+               { 3, { 7, 0, 3 }, FALSE },          { 3, { 7, 5, 0 }, FALSE },
+               { 3, { 1, 65535, 65535 }, TRUE },   { 3, { 1, 65536, 3 }, FALSE },
+               { 3, { 1, 3, 65536 }, FALSE },      { 3, { 4096, 4096, 4096 }, TRUE },
+               { 3, { 4097, 4096, 4096 }, FALSE }, { 1, { G_MAXUINT32, 1, 1 }, TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GByteArray) file =
+          make_idx (rows[i].n_dims, rows[i].shape[0], rows[i].shape[1], rows[i].shape[2], 0);
+      g_autoptr (GError) error = NULL, cut = NULL;
+      DynoIdxHeader header;
+      gboolean taken = dyno_idx_parse_header (file->data, file->len, "f", &header, &error);
+      g_assert_true (taken == rows[i].taken);
+      if (taken)
+        {
+          g_assert_cmpuint (header.n_dims, ==, rows[i].n_dims);
+          g_assert_cmpmem (header.shape, sizeof header.shape, rows[i].shape, sizeof header.shape);
+          g_assert_cmpuint (header.n_bytes, ==,
+                            (guint64) rows[i].shape[0] * rows[i].shape[1] * rows[i].shape[2]);
+        }
+      else
+        g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
+      g_assert_false (dyno_idx_parse_header (file->data, file->len - 1, "f", &header, &cut));
+      g_assert_error (cut, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+    }
+  g_assert_false (
+      dyno_idx_parse_header ((const guint8 *) "\0\0\x08\4\0\0\0\1", 8, "f", NULL, NULL));
+}
+
+/* Plain files have the promised bytes exactly; sizes are those of the files. */
+static void
+test_content_is_exact (void)
+{
+  for (guint gzip = 0; gzip < 2; gzip++)
+    for (guint more = 0; more < 3; more++)
+      {
+        g_autofree char *folder = test_folder_new ();
+        const char *name = gzip ? "a.gz" : "a";
+        g_autofree char *path = g_build_filename (folder, name, NULL), *text = NULL;
+        g_autoptr (GError) error = NULL;
+        DynoIdxHeader header;
+        guint64 bytes = 0;
+        gsize size;
+        put (folder, name, make_idx (2, 9, 4, 0, 35 + more));
+        g_autofree guint8 *content = dyno_idx_read (path, &header, &bytes, &error);
+        g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+        g_assert_cmpuint (bytes, ==, size);
+        g_assert_true ((content != NULL) == (more == 1));
+        if (!content)
+          {
+            g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+            test_has_words (error, more == 0 ? "9 records of 4 bytes| 8 "
+                                   : gzip    ? "9 records of 4 bytes|more than 9 could be read"
+                                             : "9 records of 4 bytes|has 9 records");
+          }
+        test_folder_remove (folder);
+      }
+}
+
+/* Content of more than 256 MB may be 128 times its gzip file; smaller content may be any number. */
+static void
+test_ratio_of_large_content (void)
+{
+  static const struct {
+    guint32 count; /* of a megabyte each */
+    off_t file;
+    int code;
+  } rows[] = { { 512, 4 << 20, DYNO_DATA_ERROR_CORRUPT },
+               { 516, 4 << 20, DYNO_DATA_ERROR_TOO_LARGE },
+               { 256, 1 << 20, DYNO_DATA_ERROR_CORRUPT },
+               { 257, 1 << 20, DYNO_DATA_ERROR_TOO_LARGE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *path = g_build_filename (folder, "a.gz", NULL);
+      g_autoptr (GError) error = NULL;
+      DynoIdxHeader header;
+      put (folder, "a.gz", make_idx (3, rows[i].count, 1024, 1024, 600));
+      g_assert_cmpint (truncate (path, rows[i].file), ==, 0);
+      g_assert_null (dyno_idx_read (path, &header, NULL, &error));
+      g_assert_error (error, DYNO_DATA_ERROR, rows[i].code);
+      test_folder_remove (folder);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -273,6 +369,9 @@ main (int argc, char *argv[])
                    test_content_hash_sees_images_and_labels);
   g_test_add_func ("/data/idx/gzip-bomb-is-refused-by-its-ratio",
                    test_gzip_bomb_is_refused_by_its_ratio);
+  g_test_add_func ("/data/idx/limits-of-the-header", test_limits_of_the_header);
+  g_test_add_func ("/data/idx/content-is-exact", test_content_is_exact);
+  g_test_add_func ("/data/idx/ratio-of-large-content", test_ratio_of_large_content);
   g_test_add_func ("/data/idx/missing-labels-and-damaged-gzip",
                    test_missing_labels_and_damaged_gzip);
   return g_test_run ();

@@ -117,8 +117,10 @@ mat_add (GByteArray *file, const char *name, guint kind, guint type, guint rows,
   g_byte_array_append (file, packed, (guint) n);
 }
 
-static const char *const all_names[] = { "a",   "bc",  "wide", "tiny", "x6",  "x7",  "x8", "x9",
-                                         "x10", "x11", "x12",  "x13",  "x14", "x15", NULL };
+static const char *const all_names[] = {
+  "a",   "bc",  "wide", "tiny", "x6",  "x7",  "x8",    "x9",
+  "x10", "x11", "x12",  "x13",  "x14", "x15", "later", NULL
+};
 
 static GPtrArray *
 parse (const GByteArray *file)
@@ -317,6 +319,143 @@ test_damage (void)
   test_has_words (error, "7.3|-v7");
 }
 
+/* --- limits ------------------------------------------------------------------------------------ */
+
+/* An array of class kind with these flags and this shape, whose items are bytes. */
+static void
+put_bytes (GByteArray *file, const char *name, guint kind, guint flags, guint n_dims,
+           const guint64 *shape, const guint8 *items, gsize n)
+{
+  g_autoptr (GByteArray) matrix = g_byte_array_new ();
+  guint8 zeros[8] = { 0 };
+
+  put_element (matrix, 6, 4, 2, (guint64[]){ kind | flags << 8, 0 }, FALSE);
+  put_element (matrix, 5, 4, n_dims, shape, FALSE);
+  put_name (matrix, name, FALSE);
+  put (matrix, 2, 4, FALSE);
+  put (matrix, n, 4, FALSE);
+  g_byte_array_append (matrix, items, (guint) n);
+  g_byte_array_append (matrix, zeros, (guint) (-n & 7));
+  put (file, 14, 4, FALSE);
+  put (file, matrix->len, 4, FALSE);
+  g_byte_array_append (file, matrix->data, matrix->len);
+}
+
+static void
+assert_refused (const GByteArray *file, int code, const char *words)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (dyno_mat_parse (file->data, file->len, all_names, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, code);
+  test_has_words (error, words);
+}
+
+/* Arrays have 2 to 8 dimensions, at least as many items as their shape, and up to 4194304; the first
+ * of a name is found; arrays that are no real numbers are skipped. */
+static void
+test_shapes (void)
+{
+  static const guint64 ones[9] = { 2, 1, 3, 1, 1, 1, 1, 1, 1 };
+  g_autofree guint8 *items = g_new0 (guint8, (1 << 22) + 1);
+
+  for (guint i = 0; i < 8; i++)
+    items[i] = (guint8) (10 + i);
+  for (guint n_dims = 1; n_dims <= 9; n_dims++)
+    {
+      g_autoptr (GByteArray) file = mat_new (FALSE);
+      const gsize n = n_dims < 3 ? 2 : 6;
+      put_bytes (file, "a", 9, 0, n_dims, ones, items, n);
+      if (n_dims < 2 || n_dims > 8)
+        {
+          assert_refused (file, DYNO_DATA_ERROR_CORRUPT, "2 to 8 dimensions");
+          continue;
+        }
+      g_autoptr (GPtrArray) arrays = parse (file);
+      const DynoMatArray *array = dyno_mat_find (arrays, "a");
+      g_assert_true (array && array->n_dims == n_dims && array->n_items == n);
+      for (guint i = 0; i < n_dims; i++)
+        g_assert_cmpuint (array->shape[i], ==, ones[i]);
+      for (guint i = 0; i < n; i++)
+        g_assert_cmpfloat (array->items[i], ==, 10 + i);
+    }
+  for (guint less = 0; less < 2; less++)
+    {
+      g_autoptr (GByteArray) file = mat_new (FALSE), large = mat_new (FALSE);
+      put_bytes (file, "a", 9, 0, 2, (guint64[]){ 3, 3 }, items, 9 - less);
+      put_bytes (large, "bc", 9, 0, 2, (guint64[]){ 1, (1 << 22) + less }, items, (1 << 22) + less);
+      if (less)
+        {
+          assert_refused (file, DYNO_DATA_ERROR_CORRUPT, "fewer items than its shape");
+          assert_refused (large, DYNO_DATA_ERROR_TOO_LARGE, "“bc”|4194304");
+          continue;
+        }
+      g_ptr_array_unref (parse (file));
+      g_ptr_array_unref (parse (large));
+    }
+  g_autoptr (GByteArray) file = mat_new (FALSE);
+  put_bytes (file, "x6", 4, 0, 2, ones, items, 2);    /* text */
+  put_bytes (file, "x7", 9, 0x08, 2, ones, items, 2); /* complex */
+  put_bytes (file, "x8", 16, 0, 2, ones, items, 2);   /* a function */
+  put_bytes (file, "x9", 9, 0x02, 2, ones, items, 2); /* logical */
+  put_bytes (file, "a", 9, 0, 2, ones, items + 4, 2);
+  put_bytes (file, "a", 9, 0, 2, ones, items, 2);
+  g_autoptr (GPtrArray) arrays = parse (file);
+  g_assert_cmpuint (arrays->len, ==, 3);
+  check_array (arrays, "x9", 2, 1, (const double[]){ 10, 11 });
+  check_array (arrays, "a", 2, 1, (const double[]){ 14, 15 });
+  g_assert_null (dyno_mat_find (arrays, "bc"));
+  /* The name is the last of what there is: nothing behind it is read. */
+  g_autoptr (GByteArray) cut = mat_new (FALSE), matrix = g_byte_array_new ();
+  put_element (matrix, 6, 4, 2, (guint64[]){ 9, 0 }, FALSE);
+  put_element (matrix, 5, 4, 2, ones, FALSE);
+  put_name (matrix, "later", FALSE);
+  put (cut, 14, 4, FALSE);
+  put (cut, matrix->len - 3, 4, FALSE);
+  g_byte_array_append (cut, matrix->data, matrix->len - 3);
+  assert_refused (cut, DYNO_DATA_ERROR_CORRUPT, "tag is cut off");
+  file->data[125] = 2; /* the version */
+  assert_refused (file, DYNO_DATA_ERROR_UNSUPPORTED, "another version|-v7");
+}
+
+/* A compressed element that says that it has so many bytes, but ends after its tag. */
+static void
+put_promise (GByteArray *file, gsize size)
+{
+  g_autoptr (GByteArray) whole = g_byte_array_new ();
+  guint8 packed[64];
+  uLongf n = sizeof packed;
+
+  put (whole, 9, 4, FALSE);
+  put (whole, size, 4, FALSE);
+  g_assert_cmpint (compress (packed, &n, whole->data, whole->len), ==, Z_OK);
+  put (file, 15, 4, FALSE);
+  put (file, n, 4, FALSE);
+  g_byte_array_append (file, packed, (guint) n);
+}
+
+/* 64 MB are inflated from a file at most, and 100000 elements are read. */
+static void
+test_bounds_of_a_file (void)
+{
+  for (guint more = 0; more < 2; more++)
+    {
+      g_autoptr (GByteArray) file = mat_new (FALSE), many = mat_new (FALSE);
+      put_promise (file, (40 << 20) - 8);
+      put_promise (file, (24 << 20) - 8 + more);
+      for (guint i = 0; i < 100000 + more; i++)
+        put (many, 4 << 16 | 5, 8, FALSE);
+      if (more)
+        {
+          assert_refused (file, DYNO_DATA_ERROR_CORRUPT, "more than 64 MB");
+          assert_refused (many, DYNO_DATA_ERROR_CORRUPT, "too many elements");
+          continue;
+        }
+      g_autoptr (GPtrArray) none = parse (file), nothing = parse (many);
+      g_assert_true (none->len == 0 && nothing->len == 0);
+    }
+}
+
 /* --- 300W-LP and AFLW2000 --------------------------------------------------------------------- */
 
 static void
@@ -489,6 +628,8 @@ main (int argc, char **argv)
   g_test_add_func ("/data/mat/every-numeric-class", test_every_class);
   g_test_add_func ("/data/mat/reads-what-libmatio-writes", test_reads_matio);
   g_test_add_func ("/data/mat/damage-is-never-read-beyond", test_damage);
+  g_test_add_func ("/data/mat/shapes-and-kinds-of-arrays", test_shapes);
+  g_test_add_func ("/data/mat/bounds-of-a-file", test_bounds_of_a_file);
   g_test_add_func ("/data/300w-lp/protocol-with-aflw2000", test_protocol);
   g_test_add_func ("/data/300w-lp/one-of-both", test_one_of_both);
   g_test_add_func ("/data/300w-lp/packed-set-is-the-same", test_packed_set_is_the_same);
