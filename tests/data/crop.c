@@ -60,6 +60,10 @@ decode_crop (const GByteArray *file, const DynoImageBox *piece, const DynoCrop *
 {
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
 
+  /* The memory is not black before it is used. */
+  g_byte_array_set_size (scratch, 1 << 20);
+  memset (scratch->data, 0xff, scratch->len);
+  g_byte_array_set_size (scratch, 0);
   g_byte_array_append (scratch, file->data, file->len);
   dyno_image_decode_crop (scratch, file->len, piece, crop, seed, width, height, out, error);
 }
@@ -384,6 +388,57 @@ test_pieces (void)
             out[at], pixel_of (wide, 400, &box, SIDE, SIDE, at / 3 % SIDE, at / 3 / SIDE, at % 3),
             1.6);
     }
+  /* Whole pieces that leave the image at one side, by a pixel; and one of an image that is turned
+   * when it is shown, whose pieces are of the stored pixels. */
+  static const DynoImageBox edges[] = {
+    { 10, 21, 40, 40 }, { 51, 10, 40, 40 }, { -1, 5, 40, 40 }, { 5, -1, 40, 40 }, { 7, 9, 40, 40 }
+  };
+  static const DynoCrop whole = { 1, 1 };
+  g_autoptr (GByteArray) turned = turn (jpeg, 6);
+  for (guint i = 0; i < G_N_ELEMENTS (edges); i++)
+    {
+      const DynoImageBox box = { edges[i].x + 100, edges[i].y + 100, 40, 40 };
+      const gboolean is_last = i + 1 == G_N_ELEMENTS (edges);
+      g_autoptr (GError) error = NULL;
+      for (guint y = 0; y < H; y++)
+        memcpy (wide + ((y + 100) * 400 + 100) * 3, (is_last ? decoded : pixels) + y * W * 3,
+                W * 3);
+      decode_crop (is_last ? turned : png, &edges[i], &whole, 1, SIDE, SIDE, out, &error);
+      g_assert_no_error (error);
+      for (guint at = 0; at < sizeof out; at++)
+        g_assert_cmpfloat_with_epsilon (
+            out[at], pixel_of (wide, 400, &box, SIDE, SIDE, at / 3 % SIDE, at / 3 / SIDE, at % 3),
+            is_last ? 1.6 : 0.6);
+    }
+}
+
+/* A JPEG is decoded at the size that its longer way to the sample needs. */
+static void
+test_oblong_samples_are_sharp (void)
+{
+  enum { SIDE = 320 };
+  static const guint32 sizes[][2] = { { 16, 320 }, { 320, 16 } };
+  static const DynoCrop whole = { 1, 1 };
+  g_autofree guint8 *pixels = g_malloc (SIDE * SIDE * 3);
+
+  for (guint i = 0; i < SIDE * SIDE * 3; i++)
+    pixels[i] = (guint8) (128 + 60 * sin (i / 3 % SIDE * 0.9) + 60 * sin (i / 3 / SIDE * 0.9));
+  g_autoptr (GByteArray) png = make_png (pixels, SIDE, SIDE),
+                         jpeg = make_jpeg (pixels, SIDE, SIDE, TJSAMP_444, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      static guint8 out[2][16 * 320 * 3];
+      g_autoptr (GError) error = NULL;
+      double sum = 0;
+      decode_crop (png, NULL, &whole, 1, sizes[i][0], sizes[i][1], out[0], &error);
+      g_assert_no_error (error);
+      decode_crop (jpeg, NULL, &whole, 1, sizes[i][0], sizes[i][1], out[1], &error);
+      g_assert_no_error (error);
+      for (guint at = 0; at < sizeof out[0]; at++)
+        sum += abs (out[0][at] - out[1][at]);
+      g_test_message ("mean difference %g", sum / sizeof out[0]);
+      g_assert_cmpfloat (sum / sizeof out[0], <, 2);
+    }
 }
 
 static void
@@ -574,6 +629,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/crop/turned-images", test_turned_images);
   g_test_add_func ("/data/crop/sizes-are-those-that-are-shown", test_sizes);
   g_test_add_func ("/data/crop/pieces", test_pieces);
+  g_test_add_func ("/data/crop/oblong-samples-are-sharp", test_oblong_samples_are_sharp);
   g_test_add_func ("/data/crop/damage-is-an-error", test_damage_is_an_error);
   g_test_add_func ("/data/crop/loader-gives-the-same", test_loader_gives_the_same);
   g_test_add_func ("/data/crop/loader-crops-by-the-seed", test_loader_crops_by_the_seed);

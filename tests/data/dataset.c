@@ -7,6 +7,8 @@
 #include "listing/scanthreads.h"
 #include "listing/shards.h"
 #include "location.h"
+#include "formats/drawing.h"
+#include <math.h>
 #include <string.h>
 
 static guint64
@@ -115,7 +117,7 @@ test_options_have_whole_keys (void)
   g_assert_true (size == 12 && siz == 3 && none == 77);
   g_assert_false (dyno_location_get_number (location, "siz", 4, 5, 1, &siz, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION);
-  test_open_fails ("builtinshapes", DYNO_DATA_ERROR_NOT_FOUND, "builtinshapes");
+  g_assert_null (dyno_location_new ("builtinshapes", NULL)); /* a file that is not there */
 }
 
 static void
@@ -244,6 +246,89 @@ test_scans_visit_each_item (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   for (guint i = 0; i < 66; i++)
     g_assert_cmpint (visits[i], ==, i < 8);
+}
+
+typedef struct {
+  GMutex lock;
+  GCond told;
+  guint n;     /* how often it was told */
+  gint64 done; /* that was told last */
+} Progress;
+
+static void
+wait_for_progress (guint64 first, guint64 end, gpointer data)
+{
+  Progress *progress = data;
+
+  g_mutex_lock (&progress->lock);
+  for (guint wanted = progress->n + 2; progress->n < wanted;) /* a number may be that of before */
+    g_cond_wait (&progress->told, &progress->lock);
+  g_assert_cmpint (progress->done, ==, (gint64) first);
+  g_mutex_unlock (&progress->lock);
+}
+
+static void
+note_progress (guint64 done, gpointer data)
+{
+  Progress *progress = data;
+
+  g_assert_true (done == 0 || done == 8);
+  g_mutex_lock (&progress->lock);
+  progress->done = (gint64) done;
+  progress->n++;
+  g_cond_signal (&progress->told);
+  g_mutex_unlock (&progress->lock);
+}
+
+/* Progress is of chunks that are done, not of those that are begun. */
+static void
+test_scans_tell_what_is_done (void)
+{
+  Progress progress = { .done = -1 };
+
+  g_assert_true (dyno_scan_threads_run (16, 8, 1, wait_for_progress, &progress, note_progress,
+                                        &progress, NULL, NULL));
+  g_assert_cmpint (progress.done, ==, 8);
+}
+
+/* Sines of drawings: the same on every machine, odd, and near the true ones. */
+static void
+test_sines_of_drawings (void)
+{
+  for (gint64 angle = -2 * DYNO_DRAWING_TURN; angle <= 2 * DYNO_DRAWING_TURN; angle += 37)
+    {
+      gint64 sine = dyno_drawing_sine (angle);
+      g_assert_cmpint (sine, ==, -dyno_drawing_sine (-angle));
+      g_assert_cmpint (sine, ==, dyno_drawing_sine (angle + DYNO_DRAWING_TURN));
+      g_assert_cmpfloat_with_epsilon ((double) sine / 65536,
+                                      sin (2 * G_PI * (double) angle / DYNO_DRAWING_TURN), 0.002);
+    }
+}
+
+static guint64
+fold_oblong (const char *location)
+{
+  g_autoptr (DynoDataset) dataset = test_open (location);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autofree guint8 *pixels = g_malloc (72 * 40 * 3);
+  guint64 hash = DYNO_HASH_START;
+  float values[3];
+
+  for (guint i = 0; i < 40; i++)
+    {
+      g_assert_true (dyno_dataset_decode (dataset, i, i % 2 ? 72 : 40, i % 2 ? 40 : 72,
+                                          (gpointer[]){ pixels, values }, scratch, NULL));
+      hash = dyno_hash_bytes (hash, pixels, 72 * 40 * 3);
+    }
+  return hash;
+}
+
+/* Stored values, as above, of samples that are wide or high. */
+static void
+test_oblong_drawings_are_the_same_everywhere (void)
+{
+  g_assert_cmphex (fold_oblong ("builtin:shapes"), ==, G_GUINT64_CONSTANT (0xb3b2535e8d035840));
+  g_assert_cmphex (fold_oblong ("builtin:poses"), ==, G_GUINT64_CONSTANT (0x8c10fd6033f95693));
 }
 
 /* Facts that follow from the location, and words for a sample. */
@@ -770,6 +855,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/shards/parts-by-words", test_parts_of_shards);
   g_test_add_func ("/data/shards/are-in-order", test_shards_are_in_order);
   g_test_add_func ("/data/scan/visits-each-item-once", test_scans_visit_each_item);
+  g_test_add_func ("/data/scan/tells-what-is-done", test_scans_tell_what_is_done);
+  g_test_add_func ("/data/drawings/sines", test_sines_of_drawings);
+  g_test_add_func ("/data/drawings/oblong-ones-are-the-same-everywhere",
+                   test_oblong_drawings_are_the_same_everywhere);
   g_test_add_func ("/data/drawings/facts", test_facts_of_drawings);
   g_test_add_func ("/data/split/is-stratified", test_split_is_stratified);
   g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);

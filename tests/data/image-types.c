@@ -2,6 +2,7 @@
 /* Variants of BMP and TIFF, complete and damaged. */
 #include "data-test.h"
 #include "image.h"
+#include "palette.h"
 #include <string.h>
 #include <tiffio.h>
 #include <unistd.h>
@@ -499,6 +500,83 @@ test_damaged_tiff (void)
   refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 x 65500");
 }
 
+/* The reason is the library's, where it gives one. */
+static void
+test_reason_of_a_damaged_tiff (void)
+{
+  guint n_told = 0;
+
+  for (guint at = 8; at < 14; at++) /* the strip is in front of the directory */
+    {
+      g_autoptr (GByteArray) scratch = make_tiff (DEFLATE, 1);
+      g_autoptr (GError) error = NULL;
+      guint8 out[2][3][3];
+      scratch->data[at] ^= 0xff;
+      if (dyno_image_decode (scratch, scratch->len, 3, 2, out[0][0], &error))
+        continue;
+      g_assert_true (g_str_has_prefix (error->message, "TIFF: "));
+      n_told += strstr (error->message, "it is damaged") == NULL;
+    }
+  g_assert_cmpuint (n_told, >=, 2);
+}
+
+/* --- encoding --------------------------------------------------------------------------------- */
+
+/* A file that is written again is the same, and nothing is behind its end. */
+static void
+test_encoded_files (void)
+{
+  static const guint8 png_end[8] = { 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82 };
+  g_autoptr (GByteArray) file = g_byte_array_new (), first = g_byte_array_new ();
+  guint8 grey[6] = { 0, 50, 100, 150, 200, 250 };
+
+  for (guint kind = 0; kind < 3; kind++)
+    for (guint again = 0; again < 2; again++)
+      {
+        g_autoptr (GError) error = NULL;
+        guint8 out[2][3][3];
+        g_assert_true (kind == 0   ? dyno_image_encode_png (picture[0][0], 3, 2, 3, file, &error)
+                       : kind == 1 ? dyno_image_encode_png (grey, 3, 2, 1, file, &error)
+                                   : dyno_image_encode_jpeg (picture[0][0], 3, 2, file, &error));
+        if (kind < 2)
+          g_assert_cmpmem (file->data + file->len - 8, 8, png_end, 8);
+        else
+          g_assert_cmpmem (file->data + file->len - 2, 2, "\xff\xd9", 2);
+        if (again)
+          g_assert_cmpmem (file->data, file->len, first->data, first->len);
+        g_byte_array_set_size (first, 0);
+        g_byte_array_append (first, file->data, file->len);
+        if (kind == 0)
+          {
+            decode (file, out);
+            g_assert_cmpmem (out, sizeof out, picture, sizeof picture);
+          }
+        if (kind == 1)
+          g_assert_cmpuint (file->data[25], ==, 0); /* the type of its colours: grey */
+      }
+}
+
+/* Every class has its colour in the palette, whether it occurs or not. */
+static void
+test_palette_of_masks (void)
+{
+  static const guint8 ids[2] = { 0, 1 };
+  g_autoptr (GBytes) bytes = dyno_image_encode_mask_png (ids, 2, 1, NULL);
+  gsize size, at = 0;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+
+  while (at + 8 < size && memcmp (data + at, "PLTE", 4) != 0)
+    at++;
+  g_assert_cmpuint ((guint) data[at - 2] << 8 | data[at - 1], ==, 256 * 3);
+  for (guint id = 0; id < 256; id++)
+    {
+      guint8 colour[3];
+      dyno_palette_get ((guint8) id, colour);
+      g_assert_cmpmem (data + at + 4 + 3 * id, 3, colour, 3);
+    }
+  g_assert_cmpmem (data + size - 8, 4, "IEND", 4);
+}
+
 static void
 test_folder_takes_both (void)
 {
@@ -530,6 +608,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/image-types/tiff-of-all-kinds", test_tiff_of_all_kinds);
   g_test_add_func ("/data/image-types/tiff-is-turned", test_tiff_is_turned);
   g_test_add_func ("/data/image-types/damaged-tiff", test_damaged_tiff);
+  g_test_add_func ("/data/image-types/reason-of-a-damaged-tiff", test_reason_of_a_damaged_tiff);
+  g_test_add_func ("/data/image-types/encoded-files", test_encoded_files);
+  g_test_add_func ("/data/image-types/palette-of-masks", test_palette_of_masks);
   g_test_add_func ("/data/image-types/folder-takes-both", test_folder_takes_both);
   return g_test_run ();
 }

@@ -75,6 +75,82 @@ test_throttle_words (void)
     }
 }
 
+static void
+test_names_of_sources (void)
+{
+  static const char *const names[] = { "none",  "host",   "nvml",   "amdgpu",
+                                       "intel", "driver", "account" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_cmpstr (dyno_sensor_source_name ((DynoSensorSource) i), ==, names[i]);
+  g_assert_cmpstr (dyno_sensor_source_name ((DynoSensorSource) G_N_ELEMENTS (names)), ==, "none");
+  g_autofree char *all = dyno_throttle_words (0xff);
+  g_assert_cmpstr (all, ==, "power, temperature, current, hardware");
+}
+
+/* What is no number leaves the value and its source. */
+static void
+test_a_value_stays (void)
+{
+  DynoSensorReading r;
+
+  dyno_sensor_reading_init (&r);
+  for (guint i = 0; i < DYNO_N_SENSORS; i++)
+    g_assert_true (isnan (r.values[i]) && r.sources[i] == DYNO_SENSOR_SOURCE_NONE);
+  dyno_sensor_set (&r, DYNO_SENSOR_GPU_BUSY, 7, DYNO_SENSOR_SOURCE_NVML);
+  dyno_sensor_set (&r, DYNO_SENSOR_GPU_BUSY, (double) NAN, DYNO_SENSOR_SOURCE_HOST);
+  dyno_sensor_set (&r, DYNO_SENSOR_GPU_BUSY, (double) INFINITY, DYNO_SENSOR_SOURCE_HOST);
+  for (guint i = 0; i < DYNO_N_SENSORS; i++)
+    g_assert_true (i == DYNO_SENSOR_GPU_BUSY
+                       ? r.values[i] == 7 && r.sources[i] == DYNO_SENSOR_SOURCE_NVML
+                       : isnan (r.values[i]) && r.sources[i] == DYNO_SENSOR_SOURCE_NONE);
+}
+
+/* A program that is told of again has both amounts, or the greater of one amount that was told
+ * twice; programs are in the order of their memory, unknown amounts last, equal ones by their
+ * number. */
+static void
+test_programs_are_sorted (void)
+{
+  static const struct {
+    guint pid;
+    double bytes;
+    DynoProgramAgain again;
+  } told[] = { { 7, 10, DYNO_PROGRAM_SUM },  { 3, NAN, DYNO_PROGRAM_SUM },
+               { 9, 50, DYNO_PROGRAM_SUM },  { 7, 5, DYNO_PROGRAM_SUM },
+               { 9, 40, DYNO_PROGRAM_SAME }, { 2, NAN, DYNO_PROGRAM_SUM },
+               { 5, NAN, DYNO_PROGRAM_SUM }, { 5, 15, DYNO_PROGRAM_SUM },
+               { 7, NAN, DYNO_PROGRAM_SUM }, { 1, 0, DYNO_PROGRAM_SUM },
+               { 9, 60, DYNO_PROGRAM_SAME } };
+  static const guint order[] = { 9, 5, 7, 1, 2, 3 };
+  static const double bytes[] = { 60, 15, 15, 0, NAN, NAN };
+  DynoSensorPrograms programs = { 0 };
+  char *root = test_tree_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (told); i++)
+    dyno_sensor_programs_add (&programs, told[i].pid, told[i].bytes, told[i].again);
+  test_tree_write (root, "9/comm", "first\n");
+  test_tree_write (root, "5/comm", "sec ond");
+  test_tree_write (root, "1/comm", "\377\n");
+  dyno_sensor_programs_finish (&programs, root, 7);
+  g_assert_true (programs.known && programs.n == G_N_ELEMENTS (order));
+  for (guint i = 0; i < programs.n; i++)
+    {
+      const DynoSensorProgram *program = &programs.list[i];
+      g_assert_cmpuint (program->pid, ==, order[i]);
+      g_assert_true (isnan (bytes[i]) ? isnan (program->bytes) : program->bytes == bytes[i]);
+      g_assert_true (program->own == (program->pid == 7));
+      g_assert_cmpstr (program->name, ==, i == 0 ? "first" : i == 1 ? "sec ond" : "");
+    }
+  programs.n = 0;
+  for (guint i = 0; i < DYNO_SENSORS_MAX_PROGRAMS + 2; i++)
+    dyno_sensor_programs_add (&programs, 100 + i, i, DYNO_PROGRAM_SUM);
+  dyno_sensor_programs_add (&programs, 100 + DYNO_SENSORS_MAX_PROGRAMS - 1, 1, DYNO_PROGRAM_SUM);
+  g_assert_cmpuint (programs.n, ==, DYNO_SENSORS_MAX_PROGRAMS);
+  g_assert_cmpfloat (programs.list[programs.n - 1].bytes, ==, DYNO_SENSORS_MAX_PROGRAMS);
+  test_tree_free (root);
+}
+
 /* Readings come periodically and on request; both have the host's values. */
 static void
 test_readings (void)
@@ -173,6 +249,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/monitor/sensors/names-are-unique-and-found", test_names);
   g_test_add_func ("/monitor/sensors/reasons-of-throttling-in-words", test_throttle_words);
+  g_test_add_func ("/monitor/sensors/names-of-sources", test_names_of_sources);
+  g_test_add_func ("/monitor/sensors/a-value-stays", test_a_value_stays);
+  g_test_add_func ("/monitor/sensors/programs-are-sorted", test_programs_are_sorted);
   g_test_add_func ("/monitor/sensors/readings-come-and-can-be-asked-for", test_readings);
   g_test_add_func ("/monitor/sensors/ticks-do-not-drift", test_ticks);
   g_test_add_func ("/monitor/sensors/vram-of-the-owner-is-labelled", test_vram);

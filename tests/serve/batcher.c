@@ -3,6 +3,8 @@
  * for a gate when it collects.  No test depends on time: a delay is either so long that it never
  * ends, or zero. */
 #include "batcher.h"
+#include "feederengine.h"
+#include "gpu-error.h"
 #include <dlfcn.h>
 #include <string.h>
 
@@ -414,6 +416,40 @@ test_full_queue (void)
   engine_clear (&e);
 }
 
+/* The answers of HTTP, and the errors after which a device is no longer there. */
+static void
+test_kinds_of_errors (void)
+{
+  static const struct {
+    DynoServeError code;
+    guint status;
+  } rows[] = { { DYNO_SERVE_ERROR_BAD_REQUEST, 400 }, { DYNO_SERVE_ERROR_DENIED, 401 },
+               { DYNO_SERVE_ERROR_NOT_FOUND, 404 },   { DYNO_SERVE_ERROR_METHOD, 405 },
+               { DYNO_SERVE_ERROR_TOO_LARGE, 413 },   { DYNO_SERVE_ERROR_MEDIA_TYPE, 415 },
+               { DYNO_SERVE_ERROR_FAILED, 500 },      { DYNO_SERVE_ERROR_BUSY, 503 },
+               { DYNO_SERVE_ERROR_STOPPING, 503 },    { DYNO_SERVE_ERROR_OPTION, 500 },
+               { DYNO_SERVE_ERROR_MISSING, 500 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_assert_false (dyno_serve_refuse (&error, rows[i].code, "%u of %s", 3, "four"));
+      g_assert_error (error, DYNO_SERVE_ERROR, rows[i].code);
+      g_assert_cmpstr (error->message, ==, "3 of four");
+      g_assert_cmpuint (dyno_serve_error_get_status (error), ==, rows[i].status);
+      error->domain = G_FILE_ERROR; /* any other */
+      g_assert_cmpuint (dyno_serve_error_get_status (error), ==, 500);
+    }
+  for (int code = 0; code <= DYNO_GPU_ERROR_TIMEOUT + 4; code++)
+    {
+      g_autoptr (GError) error = g_error_new_literal (DYNO_GPU_ERROR, code, "x"),
+                         other = g_error_new_literal (G_FILE_ERROR, code, "x");
+      g_assert_true (dyno_feeder_engine.is_lost (error)
+                     == (code == DYNO_GPU_ERROR_DEVICE_LOST || code == DYNO_GPU_ERROR_TIMEOUT));
+      g_assert_false (dyno_feeder_engine.is_lost (other));
+    }
+}
+
 /* Work that is queued at the end is done, without waiting for a delay or a full batch. */
 static void
 test_stop_finishes_the_queue (void)
@@ -572,6 +608,7 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/batcher/two-batches-are-in-flight", test_two_batches_are_in_flight);
   g_test_add_func ("/serve/batcher/lengths", test_lengths);
   g_test_add_func ("/serve/batcher/full-queue", test_full_queue);
+  g_test_add_func ("/serve/batcher/kinds-of-errors", test_kinds_of_errors);
   g_test_add_func ("/serve/batcher/stop-finishes-the-queue", test_stop_finishes_the_queue);
   g_test_add_func ("/serve/batcher/failing-submit", test_failing_submit);
   g_test_add_func ("/serve/batcher/failing-collect", test_failing_collect);
