@@ -392,10 +392,30 @@ test_held_up (void)
   check_run_rate (&r, &run);
 }
 
+/* What was not measured is not known, rather than 0. */
+static void
+test_nothing_is_measured_at_first (void)
+{
+  DynoMeasurement m;
+
+  memset (&m, 0x55, sizeof m);
+  dyno_measurement_init (&m);
+  const DynoEstimate *estimates[] = { &m.rate, &m.run_rate };
+  for (guint i = 0; i < G_N_ELEMENTS (estimates); i++)
+    g_assert_true (isnan (estimates[i]->median) && isnan (estimates[i]->low)
+                   && isnan (estimates[i]->high) && estimates[i]->n == 0);
+  g_assert_true (isnan (m.outside_cpu) && isnan (m.epoch_overhead_s) && isnan (m.validation_rate)
+                 && isnan (m.prepare_s));
+  g_assert_true (m.step_ms == 0 && m.wait_data_ms == 0 && m.vram_bytes == 0 && m.steps == 0
+                 && m.n_samples == 0 && m.n_unreadable == 0 && !m.filling && m.fill_s == 0);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/runmeter/nothing-is-measured-at-first",
+                   test_nothing_is_measured_at_first);
   g_test_add_func ("/tune/runmeter/hidden-waiting-is-none", test_hidden_waiting_is_none);
   g_test_add_func ("/tune/runmeter/short-epochs", test_short_epochs);
   g_test_add_func ("/tune/runmeter/one-epoch", test_one_epoch);

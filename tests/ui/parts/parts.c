@@ -334,6 +334,7 @@ main (int argc, char **argv)
   parts_add_monitor ();
   parts_add_network ();
   parts_add_params ();
+  parts_add_pieces ();
   parts_add_plot ();
   parts_add_run_curves ();
   parts_add_run_details ();
@@ -349,5 +350,6 @@ main (int argc, char **argv)
   parts_add_widgets ();
   parts_add_window ();
   parts_add_windows ();
+  parts_add_actions (); /* an application adds its style to the screen */
   return g_test_run ();
 }

@@ -52,6 +52,7 @@ char *parts_get_column (GtkTreeView *table, int column);
 /* Fails unless these are the values. */
 void parts_assert_column (GtkTreeView *table, int column, const char *expected);
 
+void parts_add_actions (void);
 void parts_add_data (void);
 void parts_add_datapage (void);
 void parts_add_device (void);
@@ -66,6 +67,7 @@ void parts_add_inspector (void);
 void parts_add_monitor (void);
 void parts_add_network (void);
 void parts_add_params (void);
+void parts_add_pieces (void);
 void parts_add_plot (void);
 void parts_add_queue (void);
 void parts_add_run_curves (void);

@@ -262,6 +262,22 @@ has_picture (gpointer image)
   return gtk_image_get_storage_type (image) == GTK_IMAGE_SURFACE;
 }
 
+/* How light the middle of an image is. */
+static guint
+get_light (gpointer image)
+{
+  cairo_surface_t *surface = NULL;
+
+  g_object_get (image, "surface", &surface, NULL);
+  g_assert_nonnull (surface);
+  const guint8 *pixels = cairo_image_surface_get_data (surface);
+  int stride = cairo_image_surface_get_stride (surface),
+      middle = cairo_image_surface_get_height (surface) / 2;
+  guint light = pixels[middle * stride + middle * 4];
+  cairo_surface_destroy (surface);
+  return light;
+}
+
 /* Some samples are shown at even distances, each once, with their labels below; none stays of those
  * shown before. */
 static void
@@ -292,6 +308,10 @@ test_examples_are_of_different_samples (void)
       g_assert_cmpstr (few->str, ==, "#3: 0, 1\n#22: no label\n#4: 1\n");
       parts_assert_texts (widget, "0, 1\nno label\n1");
       parts_wait (has_picture, parts_find (widget, GTK_TYPE_IMAGE));
+      g_autoptr (GPtrArray) images = parts_find_all (widget, GTK_TYPE_IMAGE);
+      g_assert_cmpuint (images->len, ==, 3);
+      g_assert_cmpuint (get_light (images->pdata[0]), <, get_light (images->pdata[2]));
+      g_assert_cmpuint (get_light (images->pdata[2]), <, get_light (images->pdata[1]));
       g_array_set_size (indices, 0);
       for (guint32 i = 0; i < 25 + k; i++)
         g_array_append_val (indices, i);

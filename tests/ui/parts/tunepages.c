@@ -5,6 +5,7 @@
 #include "accuracypage.h"
 #include "accuracyprobe.h"
 #include "quickcard.h"
+#include "reporthtml.h"
 #include "speedpage.h"
 #include "tunepage.h"
 #include "tunereport.h"
@@ -1176,6 +1177,8 @@ test_a_report_is_of_its_search (void)
   g_autofree char *path = g_build_filename (g_get_home_dir (), "report.html", NULL),
                   *nowhere = g_build_filename (g_get_home_dir (), "no", "where.html", NULL);
   g_autoptr (GObject) source = g_object_new (G_TYPE_OBJECT, NULL);
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=16&samples=64", NULL, NULL, NULL, NULL, NULL);
   Written written = { 0 };
 
   g_object_set_data (source, "written", &written);
@@ -1186,11 +1189,20 @@ test_a_report_is_of_its_search (void)
       g_autofree char *html = NULL;
       r->best.settings.batch_size = 320 + i;
       written.n = 0;
-      dyno_tune_report_write (path, r, i == 1 ? NULL : &device, NULL, 0, report_written, source);
+      dyno_tune_report_write (path, r, i == 1 ? NULL : &device, i == 2 ? dataset : NULL,
+                              i == 2 ? (guint64) 3 << 30 : 0, report_written, source);
+      DynoReportContext context;
+      dyno_report_context_init (&context);
+      DynoDeviceInfo own = device;
+      context.device = i == 1 ? NULL : &own;
+      context.data = i == 2 ? dyno_dataset_get_info (dataset) : NULL;
+      context.limit_bytes = i == 2 ? (guint64) 3 << 30 : 0;
+      g_autofree char *expected = dyno_report_html (r, &context);
       g_strlcpy (device.driver, "Driver B", sizeof device.driver); /* the report has its own copy */
       parts_wait (is_written, &written);
       g_assert_true (written.n == 1 && !written.error);
       g_assert_true (g_file_get_contents (path, &html, NULL, NULL));
+      g_assert_cmpstr (html, ==, expected);
       g_autofree char *batch = g_strdup_printf ("%u", 320 + i);
       g_assert_nonnull (strstr (html, batch));
       g_assert_true ((strstr (html, "Driver A") != NULL) == (i != 1));
