@@ -8,8 +8,10 @@
 #include "idlesettings.h"
 #include "job-test.h"
 #include "microbatch.h"
+#include "peer.h"
 #include "planjob.h"
 #include "schedule.h"
+#include "stepmemory.h"
 #include <glib/gstdio.h>
 #include <locale.h>
 #include <math.h>
@@ -1787,6 +1789,85 @@ test_device_numbers (void)
   g_assert_false (dyno_device_numbers_have (numbers, 1));
 }
 
+/* --- memory for the steps ------------------------------------------------------------------------ */
+
+static void
+assert_buffer (const DynoHostBuffer *buffer, DynoHostKind kind, guint count, guint64 least)
+{
+  g_assert_cmpuint (buffer->count, ==, count);
+  if (count == 0)
+    return;
+  g_assert_cmpint (buffer->kind, ==, kind);
+  g_assert_cmpuint (buffer->size_bytes, >=, least);
+  g_assert_cmpuint (buffer->size_bytes, <, least + DYNO_BUFFER_GRANULARITY);
+}
+
+/* Batches in page-locked memory have spare slots for a larger prefetch where they are small, 128 MB
+ * in all at most; others lie in plain memory, with one buffer to copy from for each slot. */
+static void
+test_memory_of_uploads (void)
+{
+  static const struct {
+    guint32 side, batch;
+    guint prefetch, slots;
+    gboolean pinned;
+    guint n_batches, n_staging;
+  } rows[] = { { 16, 4, 2, 2, TRUE, 10, 0 },   { 16, 4, 12, 2, TRUE, 14, 0 },
+               { 16, 4, 0, 2, TRUE, 10, 0 },   { 16, 4, 2, 2, FALSE, 4, 2 },
+               { 16, 4, 0, 3, FALSE, 3, 3 },   { 16, 4, 100, 2, FALSE, 66, 2 },
+               { 1024, 4, 2, 2, TRUE, 10, 0 }, { 1024, 5, 2, 2, TRUE, 4, 0 },
+               { 1024, 5, 0, 2, TRUE, 3, 0 },  { 1024, 4, 12, 2, TRUE, 14, 0 },
+               { 1024, 5, 2, 2, FALSE, 4, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoBatchSchema schema =
+          dyno_schema_image (DYNO_ELEMENT_U8, rows[i].side, rows[i].side, 3, 0);
+      DynoUploadPlan plan;
+      g_autoptr (GError) error = NULL;
+      g_assert_true (dyno_upload_plan_init (&plan, &schema, rows[i].batch, rows[i].prefetch,
+                                            rows[i].slots, rows[i].pinned, &error));
+      g_assert_cmpuint (plan.layout.total_bytes, >=,
+                        (guint64) rows[i].side * rows[i].side * 3 * rows[i].batch);
+      assert_buffer (&plan.batches, rows[i].pinned ? DYNO_HOST_UPLOAD : DYNO_HOST_PLAIN,
+                     rows[i].n_batches, plan.layout.total_bytes);
+      assert_buffer (&plan.staging, DYNO_HOST_UPLOAD, rows[i].n_staging, plan.layout.total_bytes);
+    }
+}
+
+/* An inbox has a part for each other rank: gradients, in half of their bytes where they are sent as
+ * halves, then states, which are not. */
+static void
+test_memory_of_exchanges (void)
+{
+  DynoPlan plan = { 0 };
+  const guint64 piece = DYNO_PEER_GRANULARITY;
+
+  plan.space_bytes[DYNO_SPACE_GRADIENT] = 3 * piece;
+  plan.space_bytes[DYNO_SPACE_STATE] = piece / 4;
+  DynoHostBuffer buffer = dyno_exchange_plan_buffer (&plan);
+  assert_buffer (&buffer, DYNO_HOST_READBACK, 1, 3 * piece + piece / 4);
+  g_assert_cmpuint (dyno_inbox_gradient_bytes (&plan, FALSE), ==, 3 * piece);
+  g_assert_cmpuint (dyno_inbox_gradient_bytes (&plan, TRUE), ==, 3 * piece / 2);
+  g_assert_cmpuint (dyno_inbox_part_bytes (&plan, FALSE), ==, 3 * piece + piece / 4);
+  g_assert_cmpuint (dyno_inbox_part_bytes (&plan, TRUE), ==, 3 * piece / 2 + piece / 4);
+  g_assert_cmpuint (dyno_inbox_total_bytes (&plan, FALSE, 2), ==, 4 * piece);
+  g_assert_cmpuint (dyno_inbox_total_bytes (&plan, FALSE, 5), ==, 13 * piece);
+  g_assert_cmpuint (dyno_inbox_total_bytes (&plan, TRUE, 3), ==, 4 * piece);
+  g_assert_cmpuint (dyno_inbox_total_bytes (&plan, FALSE, 1), ==, 0);
+  g_assert_cmpuint (dyno_inbox_total_bytes (&plan, FALSE, 0), ==, 0);
+  for (guint64 bytes = 0; bytes < 2; bytes++)
+    {
+      DynoHostBuffer predictions = dyno_predictions_plan_buffer (bytes * 100),
+                     watched = dyno_watched_plan_buffer (bytes * 100);
+      assert_buffer (&predictions, DYNO_HOST_READBACK, bytes ? DYNO_JOB_SLOTS : 0, 100);
+      assert_buffer (&watched, DYNO_HOST_READBACK, bytes ? DYNO_JOB_SLOTS : 0, 100);
+    }
+  for (guint64 bytes = 1; bytes <= 9; bytes++)
+    g_assert_cmpuint (dyno_predictions_part_bytes (&(DynoTensor){ .size_bytes = bytes }), ==,
+                      (bytes + 3) / 4 * 4);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1836,5 +1917,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/settings/parts-of-groups", test_parts_of_groups);
   g_test_add_func ("/job/device-numbers", test_device_numbers);
   g_test_add_func ("/job/settings/parts-of-groups-refused", test_parts_of_groups_refused);
+  g_test_add_func ("/job/memory/uploads", test_memory_of_uploads);
+  g_test_add_func ("/job/memory/exchanges", test_memory_of_exchanges);
   return g_test_run ();
 }

@@ -474,12 +474,15 @@ test_class_weights_are_checked (void)
     { "cat=,dog=1", DYNO_TRAIN_ERROR_SETTING, "“” is not a number" },
     { "1,dog=2", DYNO_TRAIN_ERROR_SETTING, "“1” names no class" },
     { "1;2;3", DYNO_TRAIN_ERROR_SETTING, "“1;2;3” is not a number" },
+    { "do=1", DYNO_TRAIN_ERROR_DATA, "“do”, which “pets” does not have; did you mean “dog”?" },
+    { "1,1000001,1", DYNO_TRAIN_ERROR_SETTING, "“1000001” is more than 1000000" },
   };
   static const struct {
     const char *text;
     float weights[3];
   } good[] = { { "1, 2 ,0", { 1, 2, 0 } },
                { "dog=2.5", { 1, 2.5f, 1 } },
+               { "-0,1000000,1", { 0, 1000000, 1 } }, /* no negative zero */
                { " a=b = 4, cat=0", { 0, 1, 4 } } };
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
