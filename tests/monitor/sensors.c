@@ -88,7 +88,7 @@ test_names_of_sources (void)
   g_assert_cmpstr (all, ==, "power, temperature, current, hardware");
 }
 
-/* What is no number leaves the value and its source. */
+/* A value that is no number leaves the one before, and its source. */
 static void
 test_a_value_stays (void)
 {

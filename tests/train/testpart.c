@@ -62,6 +62,78 @@ assert_near (double a, double b)
   g_assert_cmpfloat_with_epsilon (a, b, 1e-5 * MAX (1, fabs (b)));
 }
 
+/* Totals are those of the samples, whose lowest are the worst, the first of equal ones first; the
+ * table has them all. */
+static void
+assert_samples_agree (const DynoMaskScores *scores, DynoPredictor *predictor, DynoDataset *dataset,
+                      guint most)
+{
+  const guint32 n = scores->n_outputs;
+  guint64 n_counted = 0, n_ignored = 0, n_right = 0;
+  g_autofree char *folder = g_dir_make_tmp ("dyno-masks-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "t.csv", NULL), *text = NULL;
+  g_autoptr (GError) error = NULL;
+  guint at = 0;
+
+  g_assert_cmpuint (scores->samples->len, ==, scores->n_samples);
+  for (guint32 i = 0; i < n * n; i++)
+    {
+      n_counted += scores->confusion[i];
+      n_right += i % (n + 1) == 0 ? scores->confusion[i] : 0;
+    }
+  for (guint i = 0; i < scores->samples->len; i++)
+    {
+      const DynoMaskScored *one = &g_array_index (scores->samples, DynoMaskScored, i);
+      double sum = 0;
+      guint there = 0;
+      n_ignored += one->n_ignored;
+      for (guint32 k = 0; k < n; k++)
+        if (!isnan (scores->ious[i * n + k]))
+          {
+            sum += scores->ious[i * n + k];
+            there++;
+          }
+      assert_near (one->iou, sum / there);
+    }
+  g_assert_cmpuint (n_ignored, ==, scores->n_ignored);
+  g_assert_cmpuint (n_counted + n_ignored, ==, scores->n_samples * scores->width * scores->height);
+  assert_near (dyno_mask_scores_get_accuracy (scores), (double) n_right / (double) n_counted);
+  g_assert_cmpuint (scores->worst->len, ==, MIN (most, scores->samples->len));
+  g_autofree gboolean *taken = g_new0 (gboolean, scores->samples->len);
+  for (; at < scores->worst->len; at++)
+    {
+      const DynoMaskScored *lowest = NULL;
+      for (guint i = 0; i < scores->samples->len; i++)
+        {
+          const DynoMaskScored *one = &g_array_index (scores->samples, DynoMaskScored, i);
+          if (!taken[i] && (!lowest || one->iou < lowest->iou))
+            lowest = one;
+        }
+      taken[lowest - (const DynoMaskScored *) (gpointer) scores->samples->data] = TRUE;
+      g_assert_cmpuint (g_array_index (scores->worst, DynoMaskScored, at).index, ==, lowest->index);
+    }
+  g_assert_true (dyno_mask_scores_write_table (scores, dyno_predictor_get_info (predictor), dataset,
+                                               path, &error));
+  g_assert_no_error (error);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, scores->n_samples + 2);
+  g_assert_true (
+      g_str_has_prefix (lines[0], "sample,index,mean_iou,pixel_accuracy,ignored,IoU of "));
+  for (guint i = 0; i < scores->samples->len; i++)
+    {
+      const DynoMaskScored *one = &g_array_index (scores->samples, DynoMaskScored, i);
+      g_auto (GStrv) cells = g_strsplit (lines[i + 1], ",", -1);
+      g_assert_cmpuint (g_strv_length (cells), ==, 5 + n);
+      g_assert_cmpuint (g_ascii_strtoull (cells[1], NULL, 10), ==, one->index);
+      assert_near (g_ascii_strtod (cells[2], NULL), one->iou);
+      assert_near (g_ascii_strtod (cells[3], NULL), one->accuracy);
+      g_assert_cmpuint (g_ascii_strtoull (cells[4], NULL, 10), ==, one->n_ignored);
+    }
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 /* The result equals an evaluation of weights.safetensors on the samples of the test part. */
 static void
 assert_result (const DynoJob *job, const TestRun *run)
@@ -78,10 +150,11 @@ assert_result (const DynoJob *job, const TestRun *run)
   if (dyno_predictor_get_info (predictor)->of_pixels)
     {
       g_autoptr (DynoMaskScores) scores =
-          dyno_mask_scores_measure (predictor, dataset, parts.test, 0, NULL, NULL, &error);
+          dyno_mask_scores_measure (predictor, dataset, parts.test, 3, NULL, NULL, &error);
       DynoClassMeans means;
 
       g_assert_no_error (error);
+      assert_samples_agree (scores, predictor, dataset, 3);
       dyno_class_counts_get_means (&scores->counts, &means);
       g_assert_cmpstr (run->metrics.infos[2].name, ==, "mean_iou");
       assert_near (run->test.metrics[2], means.iou);

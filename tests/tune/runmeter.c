@@ -392,7 +392,7 @@ test_held_up (void)
   check_run_rate (&r, &run);
 }
 
-/* What was not measured is not known, rather than 0. */
+/* Values that were not measured are not known, rather than 0. */
 static void
 test_nothing_is_measured_at_first (void)
 {

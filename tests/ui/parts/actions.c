@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The application and the commands of its window, without a run: keys, the theme, locations that are
- * opened, pages.  These applications are never freed: their sources of signals outlive them. */
+ * opened, pages.  An application is a process of its own: it adds its style to the screen, and its
+ * sources of signals outlive it. */
 #include "parts.h"
 #include "application.h"
 #include "config.h"
@@ -11,6 +12,17 @@
 #include <string.h>
 
 #define SHAPES "builtin:shapes?size=16&samples=64"
+
+/* Whether this is the process of this test; else runs the test in one. */
+static gboolean
+is_apart (void)
+{
+  if (g_test_subprocess ())
+    return TRUE;
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  return FALSE;
+}
 
 static GApplication *
 start_application (void)
@@ -75,7 +87,7 @@ collect_shortcuts (GtkWidget *widget, gpointer data)
 /* The keys are those that the window of shortcuts names, with a few more, and none of them has two
  * meanings. */
 static void
-test_keys_are_those_that_are_listed (void)
+check_keys_are_those_that_are_listed (void)
 {
   static const struct {
     const char *title; /* in the window of shortcuts; NULL: it has none of its own there */
@@ -150,7 +162,7 @@ prefers_dark (void)
 
 /* The theme is the user's until one is chosen, and again when it is followed once more. */
 static void
-test_the_theme_is_the_chosen_one (void)
+check_the_theme_is_the_chosen_one (void)
 {
   g_autoptr (GSettings) state = dyno_state_new ();
   static const struct {
@@ -212,7 +224,7 @@ get_location (DynoWindow *window)
 /* There is one window, in which the first of the given locations is opened; a location that is no
  * path stays as it is. */
 static void
-test_locations_are_opened_in_one_window (void)
+check_locations_are_opened_in_one_window (void)
 {
   GApplication *application = start_application ();
   g_autofree char *a = g_build_filename (g_get_home_dir (), "data a", NULL),
@@ -271,7 +283,7 @@ print_error (const char *text)
 
 /* A folder that cannot be made ends the program with the reason. */
 static void
-test_a_state_folder_is_needed (void)
+check_a_state_folder_is_needed (void)
 {
   GApplication *application = start_application ();
   g_autofree char *file = g_build_filename (g_get_home_dir (), "no state", NULL),
@@ -293,7 +305,7 @@ test_a_state_folder_is_needed (void)
 }
 
 static void
-test_the_program_describes_itself (void)
+check_the_program_describes_itself (void)
 {
   GApplication *application = start_application ();
   GtkAboutDialog *dialog = NULL;
@@ -489,6 +501,41 @@ test_steps_lead_to_their_controls (void)
   g_assert_nonnull (dyno_path_check_get_weights_problem (window->paths));
   gtk_widget_destroy (widget);
   g_object_unref (widget);
+}
+
+static void
+test_keys_are_those_that_are_listed (void)
+{
+  if (is_apart ())
+    check_keys_are_those_that_are_listed ();
+}
+
+static void
+test_the_theme_is_the_chosen_one (void)
+{
+  if (is_apart ())
+    check_the_theme_is_the_chosen_one ();
+}
+
+static void
+test_locations_are_opened_in_one_window (void)
+{
+  if (is_apart ())
+    check_locations_are_opened_in_one_window ();
+}
+
+static void
+test_a_state_folder_is_needed (void)
+{
+  if (is_apart ())
+    check_a_state_folder_is_needed ();
+}
+
+static void
+test_the_program_describes_itself (void)
+{
+  if (is_apart ())
+    check_the_program_describes_itself ();
 }
 
 void

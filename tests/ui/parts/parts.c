@@ -320,6 +320,7 @@ main (int argc, char **argv)
   gtk_test_init (&argc, &argv, NULL);
   hdy_init ();
   parts_add_queue (); /* before the others make a history */
+  parts_add_actions ();
   parts_add_data ();
   parts_add_datapage ();
   parts_add_device ();
@@ -350,6 +351,5 @@ main (int argc, char **argv)
   parts_add_widgets ();
   parts_add_window ();
   parts_add_windows ();
-  parts_add_actions (); /* an application adds its style to the screen */
   return g_test_run ();
 }
