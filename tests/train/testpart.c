@@ -129,6 +129,9 @@ assert_samples_agree (const DynoMaskScores *scores, DynoPredictor *predictor, Dy
       assert_near (g_ascii_strtod (cells[2], NULL), one->iou);
       assert_near (g_ascii_strtod (cells[3], NULL), one->accuracy);
       g_assert_cmpuint (g_ascii_strtoull (cells[4], NULL, 10), ==, one->n_ignored);
+      for (guint32 k = 0; k < n; k++)
+        if (!isnan (scores->ious[i * n + k]))
+          assert_near (g_ascii_strtod (cells[5 + k], NULL), scores->ious[i * n + k]);
     }
   g_unlink (path);
   g_rmdir (folder);
