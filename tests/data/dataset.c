@@ -377,6 +377,28 @@ test_facts_of_drawings (void)
     }
 }
 
+/* The limits of width and height are those of all images, in any order. */
+static void
+test_sizes_are_of_all_images (void)
+{
+  static const guint sizes[][2] = { { 30, 40 }, { 20, 50 }, { 45, 12 }, { 33, 31 } };
+  g_autofree char *folder = test_folder_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%s/%u.jpg", i % 2 ? "a" : "b", i);
+      g_autoptr (GByteArray) file = test_jpeg (sizes[i][0], sizes[i][1], 50, 60, 70, FALSE);
+      g_free (test_write (folder, name, file->data, file->len));
+    }
+  g_free (test_write (folder, "a/9.jpg", "\xff\xd8\xff", 3)); /* it has no size */
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_assert_true (info->min_width == 20 && info->max_width == 45);
+  g_assert_true (info->min_height == 12 && info->max_height == 50);
+  g_assert_true (info->class_counts[0] == 2 && info->class_counts[1] == 2);
+  test_folder_remove (folder);
+}
+
 static void
 test_split_is_stratified (void)
 {
@@ -859,6 +881,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/drawings/sines", test_sines_of_drawings);
   g_test_add_func ("/data/drawings/oblong-ones-are-the-same-everywhere",
                    test_oblong_drawings_are_the_same_everywhere);
+  g_test_add_func ("/data/images/sizes-are-of-all", test_sizes_are_of_all_images);
   g_test_add_func ("/data/drawings/facts", test_facts_of_drawings);
   g_test_add_func ("/data/split/is-stratified", test_split_is_stratified);
   g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);
