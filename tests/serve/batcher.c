@@ -434,7 +434,7 @@ test_kinds_of_errors (void)
     {
       g_autoptr (GError) error = NULL;
       g_assert_false (dyno_serve_refuse (&error, rows[i].code, "%u of %s", 3, "four"));
-      g_assert_error (error, DYNO_SERVE_ERROR, rows[i].code);
+      g_assert_error (error, DYNO_SERVE_ERROR, (gint) rows[i].code);
       g_assert_cmpstr (error->message, ==, "3 of four");
       g_assert_cmpuint (dyno_serve_error_get_status (error), ==, rows[i].status);
       error->domain = G_FILE_ERROR; /* any other */
