@@ -360,14 +360,14 @@ test_the_table_of_runs_has_these_columns (void)
                    "Run: 144 left expands title\n"
                    "Loss: 90 left unsorted\n"
                    "Best: 78 right best\n"
-                   "Begun: 134 left begun\n"
+                   "Begun: 130 left begun\n"
                    "Model: 98 left model\n"
                    "Data: 84 left data\n"
                    "Samples/s: 108 right rate\n"
                    "Time: 72 right time\n"
                    "State: 120 left state\n"
-                   "Tags: 98 left tags\n"
-                   "Settings: 78 left expands unsorted\n");
+                   "Tags: 108 left tags\n"
+                   "Settings: 102 left expands unsorted\n");
   g_assert_true (gtk_tree_view_get_fixed_height_mode (GTK_TREE_VIEW (list)));
   g_assert_false (gtk_tree_view_get_enable_search (GTK_TREE_VIEW (list)));
   g_assert_cmpint (gtk_tree_selection_get_mode (gtk_tree_view_get_selection (GTK_TREE_VIEW (list))),
