@@ -173,6 +173,18 @@ describe (DynoRow *self)
   atk_object_set_description (accessible, subtitle ? subtitle : "");
 }
 
+/* Whether a click on the row may be one on its control.  A label would look for a parent that can
+ * be activated, find the row, and so on without an end; a bar or a box can do nothing. */
+static gboolean
+can_be_activated (GtkWidget *control)
+{
+  const GtkWidgetClass *class = GTK_WIDGET_GET_CLASS (control),
+                       *widget = g_type_class_peek (GTK_TYPE_WIDGET);
+  return !GTK_IS_LABEL (control)
+         && (gtk_widget_get_can_focus (control) || class->activate_signal != 0
+             || class->mnemonic_activate != widget->mnemonic_activate);
+}
+
 static void
 take_control (DynoRow *self, GtkWidget *control)
 {
@@ -180,7 +192,8 @@ take_control (DynoRow *self, GtkWidget *control)
   if (!self->control)
     {
       self->control = control;
-      hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (self), control);
+      if (can_be_activated (control))
+        hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (self), control);
       if (!GTK_IS_BUTTON (control) && !GTK_IS_LABEL (control)
           && !atk_object_get_name (gtk_widget_get_accessible (control)))
         {

@@ -199,6 +199,41 @@ test_the_page_of_the_diagnosis_waits (void)
   g_object_unref (setup);
 }
 
+static gboolean
+is_on (gpointer control)
+{
+  return gtk_switch_get_active (control);
+}
+
+/* A click on a row is one on its control, if that can be activated; a row of a text or a bar does
+ * nothing. */
+static void
+test_a_row_activates_its_control (void)
+{
+  GtkWidget *control = gtk_switch_new (), *box = gtk_list_box_new (),
+            *controls[] = { control,
+                            gtk_label_new ("80 %"),
+                            gtk_progress_bar_new (),
+                            gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0),
+                            gtk_combo_box_text_new (),
+                            gtk_spin_button_new_with_range (0, 1, 1) };
+  GtkWidget *window = parts_show (box, 400, 300);
+
+  for (guint i = 0; i < G_N_ELEMENTS (controls); i++)
+    {
+      GtkWidget *row = dyno_row_new ("Share", NULL);
+
+      gtk_widget_show (controls[i]);
+      dyno_row_add_control (DYNO_ROW (row), controls[i]);
+      gtk_container_add (GTK_CONTAINER (box), row);
+      g_assert_true (gtk_list_box_row_get_activatable (GTK_LIST_BOX_ROW (row))
+                     == (i == 0 || i > 3));
+      g_signal_emit_by_name (box, "row-activated", row);
+      parts_wait (is_on, control);
+    }
+  gtk_widget_destroy (window);
+}
+
 /* The window of shortcuts fits a screen of 800 pixels, with room for longer words of other
  * languages. */
 static void
@@ -220,6 +255,7 @@ test_the_shortcuts_fit_a_narrow_screen (void)
 void
 parts_add_widgets (void)
 {
+  g_test_add_func ("/ui/parts/a-row-activates-its-control", test_a_row_activates_its_control);
   g_test_add_func ("/ui/parts/the-shortcuts-fit-a-narrow-screen",
                    test_the_shortcuts_fit_a_narrow_screen);
   g_test_add_func ("/ui/parts/a-row-names-its-control", test_a_row_names_its_control);
