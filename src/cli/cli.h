@@ -67,6 +67,9 @@ gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const cha
                          const GOptionEntry *entries, const char *after, char ***rest,
                          guint max_rest, int *code);
 
+/* The environment variable by which the queue names the file for the error of a job's process. */
+#define DYNO_CLI_ERROR_FILE "DYNO_ERROR_FILE"
+
 /* Usage error in words, with a hint to --help; returns DYNO_EXIT_USAGE. */
 int dyno_cli_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 

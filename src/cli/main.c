@@ -96,6 +96,16 @@ unknown_verb (const char *name)
 
 /* With --json every failure is an event, whichever code reported it.  If the output itself was
  * lost, by a full disk or a closed stream, standard error and the exit code report this. */
+/* Leaves the error to the queue that started this process. */
+static void
+keep_error (void)
+{
+  const char *path = g_getenv (DYNO_CLI_ERROR_FILE), *text = dyno_out_get_last_error ();
+
+  if (path && text)
+    g_file_set_contents (path, g_str_has_prefix (text, "dynoctl: ") ? text + 9 : text, -1, NULL);
+}
+
 static int
 leave (int code, gboolean as_json)
 {
@@ -108,6 +118,8 @@ leave (int code, gboolean as_json)
     dyno_error_line ("dynoctl: standard output cannot be written: %s; what went there is lost",
                      g_strerror (problem));
   code = problem && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
+  if (code != DYNO_EXIT_OK && code < DYNO_EXIT_RESUMABLE)
+    keep_error ();
   if (dyno_async_meter_count_left () == 0)
     return code;
   fflush (NULL);

@@ -138,6 +138,12 @@ dyno_out_error_event (const char *text, int code)
   DynoJson line;
 
   error_printed = TRUE;
+  if (text != last_error && *text)
+    {
+      g_free (last_error);
+      last_error = g_strdup (text);
+    }
+  text = last_error ? last_error : "";
   dyno_json_init (&line, 0);
   dyno_json_begin_object (&line, NULL);
   dyno_json_string (&line, "event", "error");

@@ -2,6 +2,7 @@
 /* Jobs in the history's file.  A job that is marked as running belongs to a process that lives, or
  * it was left there when its process died. */
 #include "jobqueue.h"
+#include "file.h"
 #include "process.h"
 #include "store-private.h"
 #include <string.h>
@@ -17,6 +18,26 @@ const char *
 dyno_queued_state_name (DynoQueuedState state)
 {
   return (guint) state < G_N_ELEMENTS (state_names) ? state_names[state] : "failed";
+}
+
+char *
+dyno_queued_job_get_error_path (gint64 id)
+{
+  g_autofree char *folder = dyno_data_dir ("queue"),
+                  *name = g_strdup_printf ("job-%" G_GINT64_FORMAT ".error", id);
+
+  return g_build_filename (folder, name, NULL);
+}
+
+char *
+dyno_queued_job_read_error (const DynoQueuedJob *job)
+{
+  g_autofree char *path = dyno_queued_job_get_error_path (job->id), *text = NULL;
+
+  if (job->state != DYNO_QUEUED_FAILED || !g_file_get_contents (path, &text, NULL, NULL)
+      || !g_utf8_validate (text, -1, NULL) || *g_strstrip (text) == '\0')
+    return NULL;
+  return g_steal_pointer (&text);
 }
 
 static DynoQueuedState

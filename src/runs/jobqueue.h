@@ -31,6 +31,12 @@ typedef struct {
 void dyno_queued_job_free (DynoQueuedJob *job);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQueuedJob, dyno_queued_job_free)
 
+/* The process of a job leaves its error in this file, in dyno_data_dir ("queue"), since a job may
+ * fail before its run is in the history.  g_free. */
+char *dyno_queued_job_get_error_path (gint64 id);
+/* The error of the last attempt of a job that failed; NULL: none is known.  g_free. */
+char *dyno_queued_job_read_error (const DynoQueuedJob *job);
+
 /* Adds a job after the existing ones; it has an out_dir of its own.  0 with the error; ACTIVE: a
  * job that waits or runs has that folder. */
 gint64 dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error);

@@ -70,13 +70,17 @@ class Queue(Case):
         self.run_it('queue', 'start', expect=1)
         self.assertEqual(self.states(), ['failed', 'finished'])
         self.assertGreater(self.jobs()[0]['exit_code'], 0)
+        self.assertRegex(self.jobs()[0]['error'], '^(?!dynoctl).*first')
+        self.assertIsNone(self.jobs()[1]['error'])
         # The job that failed is tried again only by request, and the other one is not repeated.
         os.unlink(self.path('first'))
         self.run_it('queue', 'start')
         self.assertEqual(self.states(), ['failed', 'finished'])
         self.run_it('queue', 'retry', '1')
-        self.assertEqual([(job['state'], job['exit_code']) for job in self.jobs()], [('waiting', None), ('finished', 0)])
+        self.assertEqual([(job['state'], job['exit_code'], job['error']) for job in self.jobs()],
+                         [('waiting', None, None), ('finished', 0, None)])
         self.run_it('queue', 'start')
+        self.assertIsNone(self.jobs()[0]['error'])
         self.assertEqual([(job['state'], job['attempts']) for job in self.jobs()], [('finished', 2), ('finished', 1)])
         self.assertIn('add it again', self.run_it('queue', 'retry', '1', expect=2).stderr.decode())
 

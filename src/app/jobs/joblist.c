@@ -161,10 +161,12 @@ read_run (DynoStore *store, DynoListedJob *job)
   const DynoRunFilter filter = { .folder = job->queued->job->out_dir, .limit = 1 };
   g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, &filter, NULL);
   const DynoStoredRun *run = runs && runs->len > 0 ? runs->pdata[0] : NULL;
-  if (!run)
-    return;
-  job->epochs = run->epochs;
-  job->error = job->queued->state == DYNO_QUEUED_FAILED ? g_strdup (run->error) : NULL;
+  if (run)
+    job->epochs = run->epochs;
+  if (run && job->queued->state == DYNO_QUEUED_FAILED)
+    job->error = g_strdup (run->error);
+  if (!job->error)
+    job->error = dyno_queued_job_read_error (job->queued);
 }
 
 static GPtrArray *

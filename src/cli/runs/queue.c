@@ -62,6 +62,7 @@ fail (const QueueOptions *o, GError *error)
 static void
 print_json (const DynoQueuedJob *queued)
 {
+  g_autofree char *error = dyno_queued_job_read_error (queued);
   DynoJson json;
 
   dyno_json_init (&json, 0);
@@ -79,6 +80,7 @@ print_json (const DynoQueuedJob *queued)
     dyno_json_int (&json, "exit_code", queued->exit_code);
   else
     dyno_json_null (&json, "exit_code");
+  dyno_json_string (&json, "error", error);
   dyno_json_uint (&json, "attempts", queued->attempts);
   dyno_json_add_time (&json, "added", queued->add_us);
   dyno_json_add_time (&json, "begin", queued->begin_us);
@@ -247,9 +249,12 @@ remove_job (QueueOptions *o, const DynoQueuedJob *job, GError **error)
 {
   g_autofree char *settings = settings_path (job);
 
+  g_autofree char *left = dyno_queued_job_get_error_path (job->id);
+
   if (!dyno_store_remove_job (o->store, job->id, error))
     return FALSE;
   g_unlink (settings);
+  g_unlink (left);
   g_rmdir (job->job->out_dir); /* a claimed folder that was never used */
   return TRUE;
 }
@@ -406,9 +411,12 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
                   *own = dyno_process_describe (), *shown = NULL;
   DynoExportContext context = { .job = queued->job };
   g_auto (GStrv) arguments = make_arguments (o, queued, settings);
+  g_autofree char *left = dyno_queued_job_get_error_path (queued->id);
   pid_t parent = getpid ();
 
   dyno_dir_make (folder);
+  g_unlink (left); /* of an earlier attempt */
+  g_setenv (DYNO_CLI_ERROR_FILE, left, TRUE);
   if (!check_settings (queued, error)
       || !dyno_export_file (dyno_exporter_find ("keyfile"), &context, settings, TRUE, error)
       || !dyno_store_begin_job (o->store, queued->id, own, error))
@@ -471,7 +479,12 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
       return queued->state;
     }
   else
-    queued->exit_code = fail (o, g_steal_pointer (&error));
+    {
+      g_autofree char *left = dyno_queued_job_get_error_path (queued->id);
+
+      g_file_set_contents (left, error->message, -1, NULL);
+      queued->exit_code = fail (o, g_steal_pointer (&error));
+    }
   queued->state = find_outcome (queued->exit_code);
   queued->end_us = g_get_real_time ();
   g_unlink (settings);

@@ -4,6 +4,7 @@
 #include "editbar.h"
 #include "file.h"
 #include "jobspopover.h"
+#include "process.h"
 #include "queuecard.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -173,6 +174,49 @@ test_the_queue_is_read_again_after_an_error (void)
   g_signal_handlers_disconnect_by_data (self, &signals);
 }
 
+/* A job that failed before its run was in the history says why, also another time; not one that
+ * waits again. */
+static void
+test_a_failed_job_says_why (void)
+{
+  static const char *const reasons[] = { "Cannot read “/photos”\n", "No device" };
+  g_autoptr (DynoJobList) self = dyno_job_list_new ();
+  GtkWidget *card = g_object_ref_sink (dyno_queue_card_new (self));
+  g_autofree char *folder = dyno_data_dir (NULL), *runs = g_build_filename (folder, "runs", NULL),
+                  *queue = dyno_data_dir ("queue"), *process = dyno_process_describe ();
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  Signals signals = { 0 };
+
+  g_assert_cmpint (g_mkdir_with_parents (queue, 0700), ==, 0);
+  g_signal_connect (self, "changed", G_CALLBACK (note_jobs), &signals);
+  job->data = g_strdup ("/photos");
+  dyno_job_list_add (self, job, runs);
+  wait_for_answer (&signals);
+  gint64 id = ((const DynoListedJob *) dyno_job_list_get (self)->pdata[0])->queued->id;
+  g_autofree char *path = dyno_queued_job_get_error_path (id);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (dyno_store_begin_job (store, id, process, NULL));
+      g_assert_true (dyno_store_end_job (store, id, DYNO_QUEUED_FAILED, 3, NULL));
+      g_assert_true (g_file_set_contents (path, reasons[i], -1, NULL));
+      dyno_job_list_refresh (self);
+      wait_for_answer (&signals);
+      parts_assert_says (card, i == 0 ? "Cannot read “/photos”" : "No device");
+      g_assert_true (dyno_store_retry_job (store, id, NULL));
+      dyno_job_list_refresh (self);
+      wait_for_answer (&signals);
+      parts_assert_says_not (card, "No device");
+      parts_assert_says_not (card, "Cannot read “/photos”");
+    }
+  g_unlink (path);
+  dyno_job_list_remove (self, id);
+  wait_for_answer (&signals);
+  gtk_widget_destroy (card);
+  g_object_unref (card);
+  g_signal_handlers_disconnect_by_data (self, &signals);
+}
+
 static void
 note_answer (DynoEditBar *bar, gint64 id, gboolean save, GString *answers)
 {
@@ -245,5 +289,6 @@ parts_add_queue (void)
 {
   g_test_add_func ("/ui/parts/the-queue-is-read-again-after-an-error",
                    test_the_queue_is_read_again_after_an_error);
+  g_test_add_func ("/ui/parts/a-failed-job-says-why", test_a_failed_job_says_why);
   g_test_add_func ("/ui/parts/each-edited-job-has-its-answer", test_each_edited_job_has_its_answer);
 }
