@@ -24,7 +24,7 @@ enum { LOSS, LOG_LOSS, METRIC, RATE, MEMORY };
 
 struct _DynoRunCompare {
   GtkBox parent_instance;
-  GtkWidget *quantity, *axis, *table, *grid;
+  GtkWidget *quantity, *axis, *left_out, *table, *grid;
   DynoPlotView *view;
   DynoRunCurves *curves;
   guint timer; /* while a run in progress is shown */
@@ -504,6 +504,19 @@ take_ids (DynoRunCompare *self, const DynoStoredRun *const *runs, guint n)
   return same;
 }
 
+/* n: the runs that are selected. */
+static void
+show_left_out (DynoRunCompare *self, guint n)
+{
+  g_autofree char *text =
+      /* Translators: numbers of runs: "8 of 11 selected runs are shown" */
+      g_strdup_printf (
+          ngettext ("%u of %u selected run is shown", "%u of %u selected runs are shown", n),
+          self->n, n);
+  gtk_label_set_text (GTK_LABEL (self->left_out), text);
+  gtk_widget_set_visible (self->left_out, n > self->n);
+}
+
 void
 dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                        const DynoStoredRun *const *runs, guint n)
@@ -525,6 +538,7 @@ dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
   for (guint i = 0; i < self->n; i++)
     self->runs[i] = runs[i];
   gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
+  show_left_out (self, n);
   update_timer (self);
   if (n == 0)
     return;
@@ -573,9 +587,14 @@ add_bar (DynoRunCompare *self)
     gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->quantity), _ (quantities[i]));
   gtk_combo_box_set_active (GTK_COMBO_BOX (self->quantity), LOSS);
   dyno_widget_set_accessible_name (self->quantity, _ ("Curves that are shown"));
-  dyno_widget_limit_combo (self->quantity, 12);
+  dyno_widget_limit_combo (self->quantity, 20);
   g_signal_connect_swapped (self->quantity, "changed", G_CALLBACK (quantity_changed), self);
   gtk_box_pack_start (GTK_BOX (bar), self->quantity, FALSE, FALSE, 0);
+  self->left_out = gtk_label_new (NULL);
+  gtk_widget_set_no_show_all (self->left_out, TRUE);
+  gtk_label_set_ellipsize (GTK_LABEL (self->left_out), PANGO_ELLIPSIZE_END);
+  dyno_widget_add_class (self->left_out, "dim-label", TRUE);
+  gtk_box_pack_start (GTK_BOX (bar), self->left_out, FALSE, FALSE, 6);
   self->axis = gtk_combo_box_text_new ();
   gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Step"));
   gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Epoch"));

@@ -441,6 +441,20 @@ test_runs_are_compared_by_each_quantity (void)
   drawn.n = 2;
   parts_wait (is_drawn, &drawn);
   g_assert_cmpstr (plot->title, ==, dyno_cross_entropy_metrics[1].title);
+  /* It is said where some of the selected runs are left out. */
+  const DynoStoredRun *many[DYNO_RUN_COMPARE_MOST + 2];
+  for (guint i = 0; i < G_N_ELEMENTS (many); i++)
+    many[i] = runs[i % 3];
+  for (guint more = 1; more <= 2; more++)
+    {
+      const char *text =
+          more == 1 ? "8 of 9 selected runs are shown" : "8 of 10 selected runs are shown";
+      dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, many, DYNO_RUN_COMPARE_MOST + more);
+      parts_assert_says (widget, text);
+      dyno_run_compare_show (DYNO_RUN_COMPARE (widget), curves, many, DYNO_RUN_COMPARE_MOST);
+      parts_assert_says_not (widget, text);
+      parts_assert_says_not (widget, "8 of 8 selected runs are shown");
+    }
   gtk_widget_destroy (widget);
   g_object_unref (widget);
   for (guint i = 0; i < 3; i++)
