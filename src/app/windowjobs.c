@@ -27,6 +27,18 @@ jobs_changed (DynoWindow *self)
   dyno_window_update_actions (self);
 }
 
+static void
+queue_ended (DynoWindow *self, guint n_failed)
+{
+  g_autofree char *text =
+      n_failed == 0
+          ? g_strdup (_ ("The queue has ended"))
+          : g_strdup_printf (ngettext ("The queue has ended: %u job has failed",
+                                       "The queue has ended: %u jobs have failed", n_failed),
+                             n_failed);
+  dyno_toast_show (DYNO_TOAST (self->toast), text, NULL);
+}
+
 /* --- adding ----------------------------------------------------------------------------------- */
 
 gboolean
@@ -171,6 +183,7 @@ dyno_window_set_up_jobs (DynoWindow *self)
   dyno_runs_page_set_jobs (DYNO_RUNS_PAGE (self->runs_page), self->jobs);
   g_signal_connect_object (self->jobs, "changed", G_CALLBACK (jobs_changed), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->jobs, "ended", G_CALLBACK (queue_ended), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->jobs, "begun", G_CALLBACK (show_folder), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->jobs, "failed", G_CALLBACK (queue_failed), self,
                            G_CONNECT_SWAPPED);

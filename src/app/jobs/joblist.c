@@ -20,11 +20,12 @@ struct _DynoJobList {
   GPtrArray *watchers;  /* GtkWidget, not owned */
   guint poll;
   char *awaited;    /* folder of the job that is to begin, or NULL */
+  gint64 start_us;  /* when the process was started, by the clock of the jobs' times */
   gboolean known;   /* the jobs have been read */
   gboolean working; /* a request is being carried out */
 };
 
-enum { CHANGED, FAILED, BEGUN, N_SIGNALS };
+enum { CHANGED, FAILED, BEGUN, ENDED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoJobList, dyno_job_list, G_TYPE_OBJECT)
@@ -69,8 +70,9 @@ typedef struct {
   enum { LIST, ADD, BEGIN, MOVE, REMOVE, RETRY, CHANGE } what;
   gint64 id, before;
   const DynoJob *job;
-  char *runs;   /* for ADD and BEGIN: the parent of the job's folder */
-  char *folder; /* of BEGIN: the job's own */
+  char *runs;    /* for ADD and BEGIN: the parent of the job's folder */
+  char *folder;  /* of BEGIN: the job's own */
+  gboolean last; /* of LIST: after the process has ended */
 } Request;
 
 static void
@@ -243,6 +245,18 @@ look_for_awaited (DynoJobList *self, const GPtrArray *jobs)
   g_signal_emit (self, signals[BEGUN], 0, folder);
 }
 
+static void
+report_end (DynoJobList *self, const GPtrArray *jobs)
+{
+  guint n_failed = 0;
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = ((const DynoListedJob *) jobs->pdata[i])->queued;
+      n_failed += job->state == DYNO_QUEUED_FAILED && job->end_us >= self->start_us;
+    }
+  g_signal_emit (self, signals[ENDED], 0, n_failed);
+}
+
 static void begin_next (DynoJobList *self);
 
 static void
@@ -257,6 +271,8 @@ queue_used (GObject *source, GAsyncResult *result, gpointer data)
     start_for (self, request->folder);
   if (jobs)
     look_for_awaited (self, jobs);
+  if (jobs && request->last)
+    report_end (self, jobs);
   if (jobs && (!self->known || request->what == CHANGE || !same_jobs (self->jobs, jobs)))
     {
       self->known = TRUE;
@@ -367,6 +383,17 @@ dyno_job_list_get_running (DynoJobList *self)
   return NULL;
 }
 
+/* Reads the jobs after the end of the process, whatever was requested before. */
+static void
+read_last (DynoJobList *self)
+{
+  Request *request = g_new0 (Request, 1);
+  request->what = LIST;
+  request->last = TRUE;
+  g_queue_push_tail (&self->requests, request);
+  begin_next (self);
+}
+
 /* --- working them off ------------------------------------------------------------------------- */
 
 /* Finds dynoctl beside this program, in the build folder, or in PATH.  g_free. */
@@ -392,7 +419,7 @@ process_ended (GObject *source, GAsyncResult *result, gpointer data)
   g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL);
   g_clear_object (&self->process);
   g_signal_emit (self, signals[CHANGED], 0);
-  dyno_job_list_refresh (self);
+  read_last (self);
 }
 
 gboolean
@@ -413,6 +440,7 @@ dyno_job_list_start (DynoJobList *self, GError **error)
       arguments[4] = "--state-dir";
       arguments[5] = dyno_state_dir_get ();
     }
+  self->start_us = g_get_real_time ();
   if (program)
     self->process = g_subprocess_newv (arguments, G_SUBPROCESS_FLAGS_NONE, error);
   else
@@ -492,6 +520,8 @@ dyno_job_list_class_init (DynoJobListClass *class)
       g_signal_new ("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[ENDED] = g_signal_new ("ended", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
+                                 1, G_TYPE_UINT);
   signals[BEGUN] = g_signal_new ("begun", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                  1, G_TYPE_STRING);
 }

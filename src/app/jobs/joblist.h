@@ -18,7 +18,8 @@ typedef struct {
 } DynoListedJob;
 
 /* Signals: "changed": the jobs or the process; "failed" (GError); "begun" (the folder of its run): a
- * job of _begin no longer waits. */
+ * job of _begin no longer waits; "ended" (guint): the process of this window, in which so many jobs
+ * failed. */
 DynoJobList *dyno_job_list_new (void);
 
 /* The jobs that are not finished, const DynoListedJob*, in their order; empty before the first

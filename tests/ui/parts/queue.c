@@ -218,6 +218,74 @@ test_a_failed_job_says_why (void)
 }
 
 static void
+note_ended (DynoJobList *jobs, guint n_failed, GString *ends)
+{
+  g_string_append_printf (ends, "%u\n", n_failed);
+}
+
+static gboolean
+has_ended (gpointer ends)
+{
+  return ((GString *) ends)->len > 0;
+}
+
+/* The end of the queue is reported with the jobs that failed meanwhile, but not with those that had
+ * failed before. */
+static void
+test_the_end_of_the_queue_is_reported (void)
+{
+  g_autoptr (DynoJobList) self = dyno_job_list_new ();
+  g_autofree char *folder = g_dir_make_tmp (NULL, NULL), *data = dyno_data_dir (NULL),
+                  *runs = g_build_filename (data, "runs", NULL),
+                  *program = g_build_filename (folder, "dynoctl", NULL),
+                  *old = g_strdup (g_getenv ("PATH")),
+                  *path = g_strdup_printf ("%s:%s", folder, old),
+                  *process = dyno_process_describe ();
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (GString) ends = g_string_new (NULL);
+  Signals signals = { 0 };
+  gint64 ids[2];
+
+  g_assert_true (g_file_set_contents (program, "#!/bin/sh\nexec tail -f /dev/null\n", -1, NULL));
+  g_assert_cmpint (g_chmod (program, 0700), ==, 0);
+  g_setenv ("PATH", path, TRUE);
+  g_signal_connect (self, "changed", G_CALLBACK (note_jobs), &signals);
+  g_signal_connect (self, "ended", G_CALLBACK (note_ended), ends);
+  job->data = g_strdup ("/photos");
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_job_list_add (self, job, runs);
+      wait_for_answer (&signals);
+      ids[i] = ((const DynoListedJob *) dyno_job_list_get (self)->pdata[i])->queued->id;
+    }
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_true (dyno_job_list_start (self, NULL));
+      if (i < 2)
+        {
+          g_assert_true (dyno_store_begin_job (store, ids[i], process, NULL));
+          g_assert_true (dyno_store_end_job (store, ids[i], DYNO_QUEUED_FAILED, 3, NULL));
+        }
+      dyno_job_list_stop (self);
+      parts_wait (has_ended, ends);
+      g_assert_cmpstr (ends->str, ==, i < 2 ? "1\n" : "0\n");
+      g_string_set_size (ends, 0);
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_job_list_remove (self, ids[i]);
+      signals.n_seen = signals.n_failed + signals.n_changed;
+      wait_for_answer (&signals);
+    }
+  g_setenv ("PATH", old, TRUE);
+  g_unlink (program);
+  g_rmdir (folder);
+  g_signal_handlers_disconnect_by_data (self, &signals);
+  g_signal_handlers_disconnect_by_data (self, ends);
+}
+
+static void
 note_answer (DynoEditBar *bar, gint64 id, gboolean save, GString *answers)
 {
   g_assert_false (gtk_widget_get_visible (GTK_WIDGET (bar)));
@@ -289,6 +357,8 @@ parts_add_queue (void)
 {
   g_test_add_func ("/ui/parts/the-queue-is-read-again-after-an-error",
                    test_the_queue_is_read_again_after_an_error);
+  g_test_add_func ("/ui/parts/the-end-of-the-queue-is-reported",
+                   test_the_end_of_the_queue_is_reported);
   g_test_add_func ("/ui/parts/a-failed-job-says-why", test_a_failed_job_says_why);
   g_test_add_func ("/ui/parts/each-edited-job-has-its-answer", test_each_edited_job_has_its_answer);
 }

@@ -323,6 +323,14 @@ shows_runs (gpointer window)
                       "runs");
 }
 
+static gboolean
+says_ended (gpointer window)
+{
+  g_autofree char *text = parts_get_texts (DYNO_WINDOW (window)->toast);
+
+  return strstr (text, "The queue has ended") != NULL;
+}
+
 /* Start with several devices puts the job before those that wait, starts the queue, and opens the
  * run when it has begun; also the second time.  A job that is edited brings its devices, and the
  * window gets its own back. */
@@ -386,6 +394,7 @@ test_several_devices_are_started_by_the_queue (void)
       wait_for_jobs (window, 1);
       dyno_job_list_stop (window->jobs);
       parts_wait (has_ended, window);
+      parts_wait (says_ended, window);
       /* The next start shows its own run only. */
       dyno_window_show_page (window, "train");
       dyno_job_list_refresh (window->jobs);
