@@ -662,9 +662,10 @@ dyno_session_run (gpointer data)
   dyno_run_finish_folder (&run);
   /* A run that was ended at once drops waiting saves. */
   g_clear_pointer (&run.saving, dyno_run_saving_free);
-  /* Several ranks have shared their names in train (); a loader that still reads would add one that
-   * only this rank knows. */
-  if (!run.session->comm || (outcome != DYNO_RUN_FINISHED && outcome != DYNO_RUN_STOPPED))
+  /* Several ranks have shared their names in train (), unless nothing was left to do; a loader that
+   * still reads would add one that only this rank knows. */
+  if (!run.session->comm || !run.unreadable.names
+      || (outcome != DYNO_RUN_FINISHED && outcome != DYNO_RUN_STOPPED))
     dyno_run_collect_unreadable (&run);
   if (problem)
     g_info ("Failed: %s", problem->message);

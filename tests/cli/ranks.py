@@ -162,8 +162,12 @@ def stops():
     _, out, err = end(process)
     saved = [event for event in events(out) if event['event'] == 'checkpoint']
     check('a signal stops and saves once', err.count('stopped; saved in') == 1 and process.returncode != 0, f'{saved} {out[-800:]} {err}')
-    code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=4', '--resume', 'stopped', '--steps', '2', '--json'))
-    check('two ranks go on', code == 0, out + err)
+    code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=4', '--resume', 'stopped', '--steps', '1', '--json'))
+    done = [event for event in events(out) if event['event'] == 'done']
+    check('two ranks have nothing left to do', code == 0 and len(done) == 1 and done[0]['nothing_left'] and done[0]['unreadable'] == 0, out + err)
+    more = str(done[0]['steps'] + 2)
+    code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=4', '--resume', 'stopped', '--steps', more, '--json'))
+    check('two ranks go on', code == 0 and len(losses(out)) == 2, out + err)
 
 
 def other_numbers():
