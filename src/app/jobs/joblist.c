@@ -67,12 +67,12 @@ dyno_listed_job_get_fraction (const DynoListedJob *job)
 /* --- requests, in a thread -------------------------------------------------------------------- */
 
 typedef struct {
-  enum { LIST, ADD, BEGIN, MOVE, REMOVE, RETRY, CHANGE } what;
+  /* LAST: LIST, after the process has ended */
+  enum { LIST, LAST, ADD, BEGIN, MOVE, REMOVE, RETRY, CHANGE } what;
   gint64 id, before;
   const DynoJob *job;
-  char *runs;    /* for ADD and BEGIN: the parent of the job's folder */
-  char *folder;  /* of BEGIN: the job's own */
-  gboolean last; /* of LIST: after the process has ended */
+  char *runs;   /* for ADD and BEGIN: the parent of the job's folder */
+  char *folder; /* of BEGIN: the job's own */
 } Request;
 
 static void
@@ -124,8 +124,10 @@ static gboolean
 remove_job (DynoStore *store, gint64 id, GError **error)
 {
   g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
+  g_autofree char *left = dyno_queued_job_get_error_path (id);
   if (!jobs || !dyno_store_remove_job (store, id, error))
     return FALSE;
+  g_unlink (left);
   for (guint i = 0; i < jobs->len; i++)
     {
       const DynoQueuedJob *job = jobs->pdata[i];
@@ -271,7 +273,7 @@ queue_used (GObject *source, GAsyncResult *result, gpointer data)
     start_for (self, request->folder);
   if (jobs)
     look_for_awaited (self, jobs);
-  if (jobs && request->last)
+  if (jobs && request->what == LAST)
     report_end (self, jobs);
   if (jobs && (!self->known || request->what == CHANGE || !same_jobs (self->jobs, jobs)))
     {
@@ -383,17 +385,6 @@ dyno_job_list_get_running (DynoJobList *self)
   return NULL;
 }
 
-/* Reads the jobs after the end of the process, whatever was requested before. */
-static void
-read_last (DynoJobList *self)
-{
-  Request *request = g_new0 (Request, 1);
-  request->what = LIST;
-  request->last = TRUE;
-  g_queue_push_tail (&self->requests, request);
-  begin_next (self);
-}
-
 /* --- working them off ------------------------------------------------------------------------- */
 
 /* Finds dynoctl beside this program, in the build folder, or in PATH.  g_free. */
@@ -419,7 +410,7 @@ process_ended (GObject *source, GAsyncResult *result, gpointer data)
   g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL);
   g_clear_object (&self->process);
   g_signal_emit (self, signals[CHANGED], 0);
-  read_last (self);
+  ask_queue (self, LAST, 0, 0, NULL, NULL);
 }
 
 gboolean

@@ -209,9 +209,9 @@ test_a_failed_job_says_why (void)
       parts_assert_says_not (card, "No device");
       parts_assert_says_not (card, "Cannot read “/photos”");
     }
-  g_unlink (path);
   dyno_job_list_remove (self, id);
   wait_for_answer (&signals);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
   gtk_widget_destroy (card);
   g_object_unref (card);
   g_signal_handlers_disconnect_by_data (self, &signals);
