@@ -27,7 +27,8 @@ GtkWidget *parts_find_button (GtkWidget *widget, const char *text);
 /* The dialog with this title; fails without one. */
 GtkWidget *parts_find_dialog (const char *title);
 
-/* Runs the main loop until the answer is TRUE; a wait that does not end fails after minutes. */
+/* Runs the main loop until the answer is TRUE; a wait that does not end fails after minutes.  The
+ * answer must change in the main loop: another thread does not wake it. */
 void parts_wait (gboolean (*answer) (gpointer data), gpointer data);
 
 /* A window with the widget in it, which is shown and has its size.  gtk_widget_destroy. */
