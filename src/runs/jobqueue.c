@@ -284,6 +284,20 @@ dyno_store_retry_job (DynoStore *store, gint64 id, GError **error)
   return dyno_database_end (store->db, good, error);
 }
 
+/* The folder of the attempts so far stays with the run that they have left in the history. */
+static gboolean
+begin_anew (DynoStore *store, gint64 id, const char *out_dir, GError **error)
+{
+  g_autofree char *folder = g_canonicalize_filename (out_dir, NULL);
+
+  return check_folder (store, folder, error)
+         && dyno_database_run (store->db, error,
+                               "UPDATE jobs SET state = 'waiting', attempts = 0, exit_code = NULL, "
+                               "process = NULL, begin_us = NULL, end_us = NULL, folder = ? "
+                               "WHERE id = ?",
+                               "bi", folder, id);
+}
+
 gboolean
 dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError **error)
 {
@@ -298,7 +312,9 @@ dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError *
     return FALSE;
   before = find_job (store, id, error);
   good = before != NULL;
-  if (before && (before->state != DYNO_QUEUED_WAITING || before->attempts > 0))
+  if (before
+      && ((before->state != DYNO_QUEUED_WAITING && before->state != DYNO_QUEUED_FAILED)
+          || (before->attempts > 0 && !job->out_dir)))
     {
       good = FALSE;
       g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
@@ -307,6 +323,8 @@ dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError *
                    "more; add another job",
                    id);
     }
+  else if (before && before->attempts > 0)
+    good = begin_anew (store, id, job->out_dir, error);
   good = good
          && dyno_database_run (store->db, error,
                                "UPDATE jobs SET model = ?, data = ?, targets = ?, preset = ?, "

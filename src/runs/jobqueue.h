@@ -53,8 +53,10 @@ gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
  * there is one.  A job that waits or was stopped is left as it is.  NOT_FOUND: there is no such
  * job, or it has finished; ACTIVE: it is running, or another job has its folder. */
 gboolean dyno_store_retry_job (DynoStore *store, gint64 id, GError **error);
-/* Gives a job that was never begun another request; it keeps its place and its folder, whatever
- * job->out_dir is.  NOT_FOUND; ACTIVE: the job has been begun. */
+/* Gives a job another request; it keeps its place.  A job that was never begun keeps its folder,
+ * too, whatever job->out_dir is.  One that has failed, or waits for another attempt, becomes a job
+ * that was never begun, with the folder job->out_dir.  NOT_FOUND; ACTIVE: the job is running, was
+ * stopped or has finished, or another job has that folder. */
 gboolean dyno_store_change_job (DynoStore *store, gint64 id, const DynoJob *job, GError **error);
 
 /* Only one process at a time may run the queue.  ACTIVE: another process runs it.  _touch_queue

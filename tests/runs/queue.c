@@ -272,19 +272,63 @@ test_changed (void)
       assert_job (store, a, DYNO_QUEUED_WAITING, 0, -1, NULL);
       assert_order (store, "ab");
     }
-  g_assert_true (dyno_store_begin_job (store, a, "1 1 boot 1 here", NULL));
-  g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_FAILED, 7, NULL));
-  g_assert_true (dyno_store_retry_job (store, a, NULL));
-  job->settings.epochs = 99;
-  g_assert_false (dyno_store_change_job (store, a, job, &error));
-  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
-  g_clear_error (&error);
   g_assert_false (dyno_store_change_job (store, 99, job, &error));
   g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
-  {
-    g_autoptr (DynoQueuedJob) kept = find (store, a);
-    g_assert_cmpint (kept->job->settings.epochs, ==, 8);
-  }
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* Changes the only job, and asserts whether it was changed; folder: NULL: none is given. */
+static void
+change_only (DynoStore *store, gint64 id, const char *folder, gboolean succeeds)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoQueuedJob) before = find (store, id);
+  g_autoptr (GError) error = NULL;
+
+  job->data = g_strdup ("builtin:waves");
+  job->out_dir = g_strdup (folder);
+  job->settings.epochs = before->job->settings.epochs + 1;
+  g_assert_true (dyno_store_change_job (store, id, job, &error) == succeeds);
+  if (!succeeds)
+    g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+  g_autoptr (DynoQueuedJob) after = find (store, id);
+  g_assert_cmpint (after->job->settings.epochs, ==, before->job->settings.epochs + succeeds);
+  g_assert_cmpstr (after->job->out_dir, ==, succeeds ? folder : before->job->out_dir);
+}
+
+/* A job that failed is changed while it is failed or waits for another attempt, and then is one that
+ * was never begun, with another folder; also the second time. */
+static void
+test_a_failed_job_is_changed (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  gint64 b = add (store, "b"), a = add (store, "a");
+
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autofree char *other = g_strdup_printf ("/runs/%u/a", i);
+
+      g_assert_true (dyno_store_begin_job (store, a, "1 1 boot 1 here", NULL));
+      change_only (store, a, other, FALSE); /* it runs, or its process has died */
+      g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_STOPPED, 75, NULL));
+      change_only (store, a, other, FALSE);
+      g_assert_true (dyno_store_begin_job (store, a, "1 1 boot 1 here", NULL));
+      g_assert_true (dyno_store_end_job (store, a, DYNO_QUEUED_FAILED, 7, NULL));
+      if (i % 2 == 1)
+        g_assert_true (dyno_store_retry_job (store, a, NULL));
+      change_only (store, a, NULL, FALSE);
+      change_only (store, a, "/runs/b", FALSE); /* of another job */
+      change_only (store, a, other, TRUE);
+      assert_job (store, a, DYNO_QUEUED_WAITING, 0, -1, NULL);
+      g_autoptr (DynoQueuedJob) anew = find (store, a);
+      g_assert_true (anew->begin_us == 0 && anew->end_us == 0 && anew->add_us > 0);
+      assert_order (store, "ba");
+    }
+  g_assert_true (dyno_store_begin_job (store, b, "1 1 boot 1 here", NULL));
+  g_assert_true (dyno_store_end_job (store, b, DYNO_QUEUED_FINISHED, 0, NULL));
+  change_only (store, b, "/runs/c", FALSE);
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }
@@ -437,6 +481,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/queue/each-try-has-its-own-end", test_tries);
   g_test_add_func ("/runs/queue/job-that-failed-is-tried-again", test_tried_again);
   g_test_add_func ("/runs/queue/job-that-waits-is-changed", test_changed);
+  g_test_add_func ("/runs/queue/job-that-failed-is-changed", test_a_failed_job_is_changed);
   g_test_add_func ("/runs/queue/folder-is-free-once-its-job-is-done", test_folders);
   g_test_add_func ("/runs/queue/order-outlives-a-restart", test_order_after_restart);
   g_test_add_func ("/runs/queue/job-of-a-dead-runner-was-stopped", test_dead_runner);

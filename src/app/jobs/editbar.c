@@ -22,12 +22,16 @@ dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
   g_autofree char *model = dyno_words_model (job->job->model),
                   *data = dyno_words_data (job->job->data), *text = NULL;
   self->id = job->id;
-  /* Translators: model, data set */
-  text = g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
+  gboolean anew = job->attempts > 0;
+  text = anew ? /* Translators: model, data set; also the next one */
+             g_strdup_printf (_ ("Editing a job that failed: %s on %s"), model, data)
+              : g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
   gtk_label_set_text (GTK_LABEL (self->title), text);
   gtk_label_set_text (GTK_LABEL (self->text),
-                      _ ("Saving gives the job the data set, model, devices and settings of this "
-                         "window; it keeps its place."));
+                      anew ? _ ("Saving gives the job the data set, model, devices and settings of "
+                                "this window; it waits at its place again and begins anew.")
+                           : _ ("Saving gives the job the data set, model, devices and settings of "
+                                "this window; it keeps its place."));
   gtk_entry_set_text (GTK_ENTRY (self->name), job->job->name ? job->job->name : "");
   gtk_widget_show (GTK_WIDGET (self));
 }

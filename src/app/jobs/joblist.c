@@ -137,6 +137,30 @@ remove_job (DynoStore *store, gint64 id, GError **error)
   return TRUE;
 }
 
+/* A job that has failed gets a folder of its own, beside the one of its attempts so far. */
+static gboolean
+change_job (DynoStore *store, const Request *request, GError **error)
+{
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
+  g_autoptr (DynoJob) own = dyno_job_copy (request->job);
+  const DynoQueuedJob *before = NULL;
+  for (guint i = 0; jobs && i < jobs->len && !before; i++)
+    {
+      const DynoQueuedJob *job = jobs->pdata[i];
+      before = job->id == request->id ? job : NULL;
+    }
+  if (!jobs || !before || before->attempts == 0)
+    return jobs && dyno_store_change_job (store, request->id, own, error);
+  g_autofree char *runs = g_path_get_dirname (before->job->out_dir);
+  g_clear_pointer (&own->out_dir, g_free);
+  own->out_dir = dyno_run_writer_claim_folder (runs, own, error);
+  if (!own->out_dir)
+    return FALSE;
+  gboolean changed = dyno_store_change_job (store, request->id, own, error);
+  g_rmdir (changed ? before->job->out_dir : own->out_dir); /* if it is empty */
+  return changed;
+}
+
 static gboolean
 carry_out (DynoStore *store, Request *request, GError **error)
 {
@@ -152,7 +176,7 @@ carry_out (DynoStore *store, Request *request, GError **error)
     case RETRY:
       return dyno_store_retry_job (store, request->id, error);
     case CHANGE:
-      return dyno_store_change_job (store, request->id, request->job, error);
+      return change_job (store, request, error);
     default:
       return TRUE;
     }

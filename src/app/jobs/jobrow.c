@@ -11,7 +11,7 @@ struct _DynoJobRow {
   GtkWidget *title, *state, *settings, *progress, *edit, *copy, *retry, *remove;
   DynoJob *job;
   gint64 id;
-  gboolean waits, editable;
+  gboolean changeable, editable;
 };
 
 enum { EDIT, DROP, DROP_AFTER, N_SIGNALS };
@@ -129,7 +129,7 @@ void
 dyno_job_row_set_editable (DynoJobRow *self, gboolean editable)
 {
   self->editable = editable;
-  gtk_widget_set_visible (self->edit, self->waits && editable);
+  gtk_widget_set_visible (self->edit, self->changeable && editable);
 }
 
 static char *
@@ -160,7 +160,7 @@ dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
   dyno_job_unref (self->job);
   self->job = dyno_job_copy (queued->job);
   self->id = queued->id;
-  self->waits = queued->state == DYNO_QUEUED_WAITING && queued->attempts == 0;
+  self->changeable = queued->state == DYNO_QUEUED_WAITING || failed;
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->state), state);
   gtk_label_set_text (GTK_LABEL (self->settings),

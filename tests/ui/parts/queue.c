@@ -333,6 +333,12 @@ test_each_edited_job_has_its_answer (void)
   parts_assert_says (widget, "Saving gives the job the data set, model, devices and settings of "
                              "this window; it keeps its place.");
   gtk_button_clicked (GTK_BUTTON (leave));
+  queued.attempts = 1;
+  dyno_edit_bar_begin (bar, &queued);
+  parts_assert_says (widget, "Editing a job that failed: MLP on Shapes");
+  parts_assert_says (widget, "Saving gives the job the data set, model, devices and settings of "
+                             "this window; it waits at its place again and begins anew.");
+  queued.attempts = 0;
   queued.id = 4;
   job->devices = g_strdup ("0,1");
   dyno_edit_bar_begin (bar, &queued);
