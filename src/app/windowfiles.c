@@ -64,7 +64,7 @@ dyno_window_open (DynoWindow *self, const char *path)
       g_autofree char *title = g_strdup_printf (_ ("“%s” was not opened"), name);
       dyno_error_bar_show_text (
           DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_INFO, title,
-          _ ("A run or the tuner is at work. Stop it first, then open it again."));
+          _ ("The tuner or a test measures. Stop it first, then open it again."));
       return;
     }
   if (g_str_equal (gtk_stack_get_visible_child_name (GTK_STACK (self->pages)), "home"))
@@ -158,7 +158,7 @@ export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer 
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
   DynoExportContext context = { .job = dyno_setup_get_job (self->setup),
                                 .device = device ? device->name : NULL };
-  if (status->job && status->n_steps > 0
+  if (dyno_setup_is_like (self->setup, status->job) && status->n_steps > 0
       && dyno_settings_equal (&status->job->settings, &context.job->settings))
     {
       context.samples_per_s = status->run_rate > 0 ? status->run_rate : 0;

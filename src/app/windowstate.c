@@ -108,6 +108,7 @@ dyno_window_update_actions (DynoWindow *self)
   gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
   g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
   gboolean idle = dyno_window_is_idle (self);
+  gboolean may_open = !self->closing && !dyno_setup_is_locked (self->setup);
   gboolean held = dyno_window_device_is_held (self);
   DynoTunePage *tune_page = DYNO_TUNE_PAGE (self->tune_page);
   enable (self, "start", idle && !held && !obstacle);
@@ -127,10 +128,10 @@ dyno_window_update_actions (DynoWindow *self)
   enable (self, "discard", stoppable);
   enable (self, "stop-tune", tuning);
   enable (self, "use-best", idle && dyno_tune_page_has_best (tune_page));
-  enable (self, "open-data", idle);
-  enable (self, "open-folder", idle);
-  enable (self, "open-file", idle);
-  enable (self, "open-settings", idle);
+  enable (self, "open-data", may_open);
+  enable (self, "open-folder", may_open);
+  enable (self, "open-file", may_open);
+  enable (self, "open-settings", may_open);
   enable (self, "export-curves", status->n_steps > 0);
   enable (self, "undo", dyno_setup_can_step (self->setup, TRUE));
   enable (self, "redo", dyno_setup_can_step (self->setup, FALSE));
@@ -185,9 +186,12 @@ update_inhibition (DynoWindow *self)
 void
 dyno_window_work_changed (DynoWindow *self)
 {
-  dyno_setup_set_locked (self->setup, !dyno_window_is_idle (self));
+  gboolean trains = dyno_run_monitor_is_active (self->monitor);
+  dyno_setup_set_work (self->setup, trains                          ? DYNO_SETUP_TRAINS
+                                    : dyno_window_is_working (self) ? DYNO_SETUP_MEASURES
+                                                                    : DYNO_SETUP_IDLE);
   dyno_jobs_popover_set_editable (DYNO_JOBS_POPOVER (self->jobs_popover),
-                                  dyno_window_is_idle (self));
+                                  !dyno_setup_is_locked (self->setup));
   update_inhibition (self);
   dyno_window_update_actions (self);
 }

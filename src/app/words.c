@@ -144,6 +144,15 @@ dyno_words_data (const char *location)
 }
 
 char *
+dyno_words_weights (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *run = g_filename_display_basename (folder),
+                  *name = g_filename_display_basename (path);
+  return g_str_has_prefix (name, "weights") ? g_build_filename (run, name, NULL)
+                                            : g_steal_pointer (&name);
+}
+
+char *
 dyno_words_sample_size (const DynoDatasetInfo *info)
 {
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);

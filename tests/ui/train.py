@@ -205,7 +205,7 @@ def test_pauses_and_stops(home):
     window.text('Paused')
     window.key('space')
     window.text('Training, step')
-    window.text('Changes apply to the next run')
+    window.text('These are the settings of the next run')
     window.text_with(' left, loss ')
     assert seconds(tile(window, 'Time left')) > 3600, 'a million epochs are left'
     window.set_number('Batch size', 40)
@@ -296,25 +296,32 @@ def test_stops_with_and_without_saving(home):
     assert 'checkpoint.safetensors' in kept, kept
 
 
-def test_says_that_a_path_was_not_opened_in_mid_run(home):
+def test_prepares_the_next_run_in_mid_run(home):
+    """Another data set and other settings are for the next run, from the queue; the run that goes
+    on keeps its own, also those that could be changed in it."""
     window = home.window()
-    window.start_long_run()
-    window.open(home.file('elsewhere'))
-    window.text('“elsewhere” was not opened')
-    window.press('Close message')
+    window.start_long_run(lr=0.01, schedule='constant', warmup_epochs=0)
+    window.text('Changes the run at once')
     # The message does not replace an error, but is shown once the error was closed.
     window.activate('export-curves', GLib.Variant('s', 'csv'))
     chooser = window.find(Role.FILE_CHOOSER, 'Export Curves')
     window.wait_for('the name field', lambda: next((n for n in chooser.inside(Role.TEXT, states=SHOWING) if '.' in n.text), None)).text = '/proc/x.csv'
     window.press('Export')
     window.text('The curves were not exported')
-    window.open(home.file('elsewhere'))
-    assert window.has_text('The curves were not exported') and not window.has_text('was not opened'), 'an error was replaced'
     window.press('Close message')
-    window.open(home.file('elsewhere'))
-    window.text('“elsewhere” was not opened')
-    window.press('Close message')
+    window.open_settings({'Epochs': 3, 'Batch size': 8}, data='builtin:shapes?size=16&samples=64', model='mlp', amp='false', epochs=3, batch_size=8,
+                         lr=0.5, data__val_split=0)
+    window.wait_without_text('Changes the run at once')
+    run = home.newest_run()
+    window.wait_for('the data', lambda: window.is_enabled('add-to-queue'))
+    window.activate('add-to-queue')
+    window.text('Added to the queue')
+    window.set_number('Learning rate', 0.25)
+    before = step(window)
+    window.wait_for('more steps', lambda: step(window) > before)
     window.stop()
+    rows = read_metrics(run)
+    assert {float(row['lr']) for row in rows} == {0.01}, 'the next run has changed this one'
 
 
 class SessionManager:
@@ -469,7 +476,7 @@ def test_what_cannot_be_kept_does_not_begin(home):
 
 TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_the_test_part_is_reported_at_the_end, test_trains_to_the_end,
          test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
-         test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run,
+         test_stops_with_and_without_saving, test_prepares_the_next_run_in_mid_run,
          test_the_machine_is_not_suspended_during_each_run, test_divergence_is_said,
          test_a_run_begins_without_the_advice_of_the_one_before,
          test_a_run_that_learns_nothing_is_said, test_what_cannot_be_kept_does_not_begin]

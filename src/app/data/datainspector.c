@@ -181,10 +181,10 @@ compared (GObject *source, GAsyncResult *result, gpointer data)
 static gboolean
 compare_if_idle (DynoDataInspector *self)
 {
-  gboolean locked = dyno_setup_is_locked (self->setup);
-  if (locked && self->comparing)
+  gboolean busy = dyno_setup_is_busy (self->setup);
+  if (busy && self->comparing)
     drop (&self->comparing);
-  else if (!locked && self->dataset && !self->survey && !self->failure && !self->comparing)
+  else if (!busy && self->dataset && !self->survey && !self->failure && !self->comparing)
     ask (self, &self->comparing, compare_in_thread, compared);
   else
     return FALSE;

@@ -472,7 +472,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPage *self)
   const DynoDatasetInfo *info = dyno_setup_get_info (setup);
   DynoDataset *dataset = dyno_setup_get_dataset (setup);
   show_size (self, info);
-  if (flags & ~(guint) (DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
+  if (flags & ~(guint) (DYNO_SETUP_PLAN | DYNO_SETUP_WORK))
     see_later (self);
   if (dataset == self->dataset)
     return;

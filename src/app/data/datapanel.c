@@ -206,10 +206,11 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPanel *self)
       if (!dyno_setup_get_opening (setup, NULL))
         show_facts (self);
     }
-  if (flags & DYNO_SETUP_LOCK)
+  if (flags & DYNO_SETUP_WORK)
     {
-      const char *reason =
-          dyno_setup_is_locked (setup) ? _ ("Cannot be changed while a run is in progress.") : NULL;
+      const char *reason = dyno_setup_is_locked (setup)
+                               ? _ ("Cannot be changed while the tuner or a test measures.")
+                               : NULL;
       dyno_row_set_reason (DYNO_ROW (self->choice_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->axes_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->shapes_size_row), reason, NULL);

@@ -4,10 +4,16 @@
 #include "row.h"
 #include <glib/gi18n.h>
 
+char *
+dyno_predict_get_weights (const char *folder)
+{
+  return g_build_filename (folder, "weights.safetensors", NULL);
+}
+
 gboolean
 dyno_predict_can_use (const char *folder)
 {
-  g_autofree char *path = folder ? g_build_filename (folder, "weights.safetensors", NULL) : NULL;
+  g_autofree char *path = folder ? dyno_predict_get_weights (folder) : NULL;
   return path && g_file_test (path, G_FILE_TEST_IS_REGULAR);
 }
 

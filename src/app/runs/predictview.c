@@ -2,6 +2,7 @@
 /* A row for each image with its picture, and its classes or labels with
  * bars or its values; the row of an unreadable image says why. */
 #include "predictview.h"
+#include "predictdialog.h"
 #include "export-dialog.h"
 #include "file.h"
 #include "format.h"
@@ -458,7 +459,7 @@ GtkWidget *
 dyno_predict_view_new (const char *folder)
 {
   View *self = g_new0 (View, 1);
-  self->weights = g_build_filename (folder, "weights.safetensors", NULL);
+  self->weights = dyno_predict_get_weights (folder);
   self->device = -1;
   self->names = gtk_size_group_new (GTK_SIZE_GROUP_HORIZONTAL);
   self->view = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);

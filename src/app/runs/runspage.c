@@ -2,6 +2,7 @@
 /* The page of runs.  The list is read whenever the page is shown, and after each change. */
 #include "runspage.h"
 #include "format.h"
+#include "predictdialog.h"
 #include "queuecard.h"
 #include "row.h"
 #include "runcurves.h"
@@ -26,7 +27,7 @@ struct _DynoRunsPage {
   GtkBox parent_instance;
   GtkWidget *body, *queue, *finder, *actions, *list, *scrolled, *empty, *none, *searches, *details,
       *undo;
-  GtkWidget *resume, *again, *folder, *rename, *tag, *delete;
+  GtkWidget *resume, *again, *tune, *folder, *rename, *tag, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
   DynoSetup *setup;
@@ -190,11 +191,12 @@ update_buttons (DynoRunsPage *self)
   g_autoptr (GPtrArray) selected = get_selected (self);
   const DynoStoredRun *first = selected->len > 0 ? selected->pdata[0] : NULL;
   gboolean one = selected->len == 1, ready = self->setup && !dyno_setup_is_locked (self->setup),
-           still = selected->len > 0;
+           idle = self->setup && !dyno_setup_is_busy (self->setup), still = selected->len > 0;
   for (guint i = 0; i < selected->len; i++)
     still &= ((const DynoStoredRun *) selected->pdata[i])->state != DYNO_RUN_STATE_RUNNING;
-  gtk_widget_set_sensitive (self->resume, one && ready && dyno_run_is_resumable (first));
+  gtk_widget_set_sensitive (self->resume, one && idle && dyno_run_is_resumable (first));
   gtk_widget_set_sensitive (self->again, one && ready);
+  gtk_widget_set_sensitive (self->tune, one && ready && dyno_predict_can_use (first->folder));
   gtk_widget_set_sensitive (self->folder, one && first->folder);
   gtk_widget_set_sensitive (self->rename, one);
   gtk_widget_set_sensitive (self->tag, selected->len > 0);
@@ -235,6 +237,22 @@ take_again (DynoRunsPage *self)
   DynoJob *job = dyno_stored_run_get_job (run);
   dyno_setup_set_job (self->setup, job);
   dyno_job_unref (job);
+  g_signal_emit (self, signals[TAKEN], 0);
+}
+
+/* The network keeps the settings that it was trained with; the data set stays that of the window,
+ * since fine-tuning is mostly for other data. */
+static void
+fine_tune (DynoRunsPage *self)
+{
+  const DynoStoredRun *run = get_one (self);
+  if (!run || !run->folder)
+    return;
+  g_autoptr (DynoJob) job = dyno_stored_run_get_job (run);
+  g_free (job->weights_in);
+  job->weights_in = dyno_predict_get_weights (run->folder);
+  g_clear_pointer (&job->data, g_free);
+  dyno_setup_set_job (self->setup, job);
   g_signal_emit (self, signals[TAKEN], 0);
 }
 
@@ -441,7 +459,7 @@ add_buttons (DynoRunsPage *self)
 {
   GtkWidget *box = self->actions = gtk_flow_box_new ();
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
-  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 6);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 7);
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
@@ -451,6 +469,10 @@ add_buttons (DynoRunsPage *self)
       box, _ ("Set Up A_gain"),
       _ ("Takes data set, model and settings of this run into the window, to run it again"),
       G_CALLBACK (take_again), self);
+  self->tune = add_button (box, _ ("F_ine-Tune"),
+                           _ ("Takes model, settings and trained weights of this run into the "
+                              "window, to train them further, on the data set of the window"),
+                           G_CALLBACK (fine_tune), self);
   self->folder = add_button (box, _ ("Open _Folder"), _ ("Weights, metrics, curves, settings"),
                              G_CALLBACK (open_folder), self);
   self->rename = add_button (box, _ ("Re_name…"), _ ("F2"), G_CALLBACK (ask_name), self);

@@ -28,7 +28,7 @@ typedef struct {
 
 struct _DynoSettingsPanel {
   GtkBox parent_instance;
-  GtkWidget *search, *list, *nothing, *later;
+  GtkWidget *search, *list, *nothing, *later, *both;
   GtkWidget *folds[DYNO_SETTING_N_GROUPS], *preset;
   GtkWidget *model_row, *weights_row;
   DynoSetup *setup; /* outlives the panel */
@@ -89,7 +89,7 @@ static char *
 describe_row (DynoSettingsPanel *self, const DynoSettingInfo *info)
 {
   const DynoSettings *settings = &dyno_setup_get_job (self->setup)->settings;
-  if (dyno_setup_is_locked (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
+  if (dyno_setup_changes_run (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
     return g_strdup (_ ("Changes the run at once"));
   if (g_str_equal (info->key, "batch_size"))
     return describe_batch (self);
@@ -131,7 +131,7 @@ show_reset (DynoSettingsPanel *self, SettingRow *row, gboolean differs)
 static void
 show_find (DynoSettingsPanel *self, GtkWidget *find)
 {
-  g_autofree char *obstacle = dyno_setup_is_locked (self->setup)
+  g_autofree char *obstacle = dyno_setup_is_busy (self->setup)
                                   ? g_strdup (_ ("Not while a run or a search is in progress."))
                                   : dyno_obstacle_to_start (self->setup);
   gtk_widget_set_sensitive (find, obstacle == NULL);
@@ -164,7 +164,17 @@ show_rows (DynoSettingsPanel *self)
       if (self->folds[i])
         dyno_fold_set_changed (DYNO_FOLD (self->folds[i]), changed[i]);
     }
-  gtk_widget_set_visible (self->later, dyno_setup_is_locked (self->setup));
+  gtk_widget_set_visible (self->later, dyno_setup_is_busy (self->setup));
+  gtk_widget_set_visible (self->both, !dyno_setup_is_locked (self->setup));
+  gtk_toggle_button_set_active (GTK_TOGGLE_BUTTON (self->both),
+                                dyno_setup_changes_run (self->setup));
+}
+
+static void
+both_toggled (DynoSettingsPanel *self)
+{
+  dyno_setup_set_changes_run (self->setup,
+                              gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (self->both)));
 }
 
 static void
@@ -178,7 +188,7 @@ setting_changed (const DynoSettingInfo *info, double value, gpointer data)
       show_rows (self);
       return;
     }
-  if (dyno_setup_is_locked (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
+  if (dyno_setup_changes_run (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
     g_signal_emit (self, signals[LIVE_CHANGE], 0, info->key);
 }
 
@@ -202,7 +212,7 @@ dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo)
   guint n;
   const DynoSettingInfo *list = dyno_setting_list (&n);
   DynoSettings before = dyno_setup_get_job (self->setup)->settings;
-  if (!dyno_setup_step (self->setup, undo) || !dyno_setup_is_locked (self->setup))
+  if (!dyno_setup_step (self->setup, undo) || !dyno_setup_changes_run (self->setup))
     return;
   const DynoSettings *now = &dyno_setup_get_job (self->setup)->settings;
   for (guint i = 0; i < n; i++)
@@ -410,7 +420,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
 {
   if (flags
       & (DYNO_SETUP_SETTINGS | DYNO_SETUP_PRESET | DYNO_SETUP_DEVICES | DYNO_SETUP_DATASET
-         | DYNO_SETUP_MODEL | DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
+         | DYNO_SETUP_MODEL | DYNO_SETUP_PLAN | DYNO_SETUP_WORK))
     show_rows (self);
 }
 
@@ -519,6 +529,8 @@ dyno_settings_panel_class_init (DynoSettingsPanelClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, list);
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, nothing);
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, later);
+  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, both);
+  gtk_widget_class_bind_template_callback (widget_class, both_toggled);
   gtk_widget_class_bind_template_callback (widget_class, search_changed);
   gtk_widget_class_bind_template_callback (widget_class, search_activated);
   gtk_widget_class_bind_template_callback (widget_class, search_stopped);

@@ -26,7 +26,8 @@ struct _DynoSetup {
   /* the values that start_small () sets are part of reference, until a preset is chosen */
   gboolean small;
   DynoSetupHistory *history;
-  gboolean locked, closed;
+  DynoSetupWork work;
+  gboolean changes_run, closed;
   /* first_start: no state was saved before; first_shapes: also, no data set was given */
   gboolean first_start, first_shapes;
 
@@ -206,8 +207,10 @@ void
 dyno_setup_open_data (DynoSetup *self, const char *location)
 {
   g_return_if_fail (DYNO_IS_SETUP (self) && location);
-  if (!self->locked)
-    open_data (self, location);
+  if (dyno_setup_is_locked (self))
+    return;
+  dyno_setup_set_changes_run (self, FALSE);
+  open_data (self, location);
 }
 
 void
@@ -286,13 +289,19 @@ take_device (DynoSetup *self)
     follow_preset (self);
 }
 
+static gboolean
+is_software (DynoSetup *self)
+{
+  const DynoDeviceInfo *device = dyno_setup_get_device (self);
+  return device && device->type == DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
 /* On a software device the first start uses settings that are small enough for a curve within
  * seconds. */
 static void
 start_small (DynoSetup *self)
 {
-  const DynoDeviceInfo *device = dyno_setup_get_device (self);
-  if (!self->first_start || !device || device->type != DYNO_DEVICE_TYPE_SOFTWARE)
+  if (!self->first_start || !is_software (self))
     return;
   make_small (&self->job->settings);
   make_small (&self->reference); /* no setting was changed by the user yet */
@@ -312,6 +321,8 @@ dyno_setup_take_devices (DynoSetup *self, GPtrArray *devices, GError *error)
     if (g_strcmp0 (((const DynoDeviceInfo *) self->devices->pdata[i])->name, self->preferred_device)
         == 0)
       self->device = i;
+  if (!is_software (self)) /* the small values are those of another device */
+    self->small = FALSE;
   take_device (self);
   start_small (self);
   announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
@@ -524,6 +535,8 @@ take_model (DynoSetup *self, const char *name, const char *weights)
   g_free (self->job->weights_in);
   self->job->model = model_copy;
   self->job->weights_in = weights_copy;
+  if (g_strcmp0 (name, before) != 0)
+    dyno_setup_set_changes_run (self, FALSE);
   if (!self->by_hand)
     follow_preset (self); /* a preset's rows depend on the model, too */
   announce (self, DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
@@ -679,9 +692,10 @@ take_job_model (DynoSetup *self, const DynoJob *job)
 void
 dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
 {
-  if (self->locked)
+  if (dyno_setup_is_locked (self))
     return;
   remember (self, NULL);
+  dyno_setup_set_changes_run (self, FALSE);
   self->first_start = self->small = FALSE;
   if (job->preset)
     {
@@ -726,6 +740,8 @@ dyno_setup_step (DynoSetup *self, gboolean undo)
   g_free (self->job->weights_in);
   self->job->weights_in = g_steal_pointer (&state->weights);
   otherwise |= reads_otherwise (self, before);
+  if (g_strcmp0 (self->job->model, before) != 0)
+    dyno_setup_set_changes_run (self, FALSE);
   if (other_device)
     take_device (self);
   name_choices (self);
@@ -760,20 +776,50 @@ dyno_setup_get_advice (DynoSetup *self)
 }
 
 void
-dyno_setup_set_locked (DynoSetup *self, gboolean locked)
+dyno_setup_set_work (DynoSetup *self, DynoSetupWork work)
 {
-  if (self->locked == locked)
+  if (self->work == work)
     return;
-  self->locked = locked;
-  announce (self, DYNO_SETUP_LOCK);
-  if (!locked)
+  self->work = work;
+  self->changes_run = work == DYNO_SETUP_TRAINS;
+  announce (self, DYNO_SETUP_WORK);
+  if (work == DYNO_SETUP_IDLE)
     plan_later (self); /* the run that has ended gives a better estimate of the time */
+}
+
+gboolean
+dyno_setup_is_busy (DynoSetup *self)
+{
+  return self->work != DYNO_SETUP_IDLE;
 }
 
 gboolean
 dyno_setup_is_locked (DynoSetup *self)
 {
-  return self->locked;
+  return self->work == DYNO_SETUP_MEASURES;
+}
+
+gboolean
+dyno_setup_changes_run (DynoSetup *self)
+{
+  return self->changes_run;
+}
+
+void
+dyno_setup_set_changes_run (DynoSetup *self, gboolean changes)
+{
+  changes = changes && self->work == DYNO_SETUP_TRAINS;
+  if (self->changes_run == changes)
+    return;
+  self->changes_run = changes;
+  announce (self, DYNO_SETUP_WORK);
+}
+
+gboolean
+dyno_setup_is_like (DynoSetup *self, const DynoJob *job)
+{
+  return job && g_strcmp0 (job->data, self->job->data) == 0
+         && g_strcmp0 (job->model, self->job->model) == 0;
 }
 
 /* State that is kept when the program exits */
@@ -786,6 +832,8 @@ dyno_setup_save_settings (DynoSetup *self)
   GStrvBuilder *builder = g_strv_builder_new ();
   if (self->by_hand)
     g_strv_builder_add (builder, "by_hand=true");
+  if (self->small)
+    g_strv_builder_add (builder, "small=true");
   if (self->job->weights_in)
     {
       g_autofree char *path = g_strescape (self->job->weights_in, NULL);
@@ -825,6 +873,8 @@ dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const 
       g_autofree char *key = equals ? g_strndup (*settings, (gsize) (equals - *settings)) : NULL;
       if (g_strcmp0 (key, "by_hand") == 0)
         self->by_hand = TRUE;
+      else if (g_strcmp0 (key, "small") == 0)
+        self->small = TRUE;
       else if (g_strcmp0 (key, "weights") == 0)
         {
           g_free (self->job->weights_in);

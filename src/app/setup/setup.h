@@ -6,8 +6,8 @@
  * "failed" (GError): an opening failed, and the earlier data set stays; "refused" (path, GError): a
  * network cannot be trained, and the earlier model stays.  Slow work (devices, opening, reading,
  * planning) runs in threads; results come on the main thread, and late ones are dropped.
- * While it is locked (a run or the tuner is at work) no data set is opened; other changes are for
- * the next run, which has a job of its own.  Main thread only. */
+ * It is of the next run, also while a run is in progress, which has a job of its own.  Main thread
+ * only. */
 #pragma once
 #include "preset.h"
 #include "estimate.h"
@@ -23,9 +23,12 @@ typedef enum {
   DYNO_SETUP_MODEL = 1 << 3,   /* the model, its start weights, or the reading of a network */
   DYNO_SETUP_SETTINGS = 1 << 4,
   DYNO_SETUP_PLAN = 1 << 5,
-  DYNO_SETUP_LOCK = 1 << 6,
+  DYNO_SETUP_WORK = 1 << 6, /* the window's work, or whether the run in progress changes, too */
   DYNO_SETUP_ALL = (1 << 7) - 1
 } DynoSetupChange;
+
+/* The work of this window: the tuner or another measurement, or a run. */
+typedef enum { DYNO_SETUP_IDLE, DYNO_SETUP_MEASURES, DYNO_SETUP_TRAINS } DynoSetupWork;
 
 #define DYNO_TYPE_SETUP (dyno_setup_get_type ())
 G_DECLARE_FINAL_TYPE (DynoSetup, dyno_setup, DYNO, SETUP, GObject)
@@ -107,8 +110,17 @@ const DynoRunEstimate *dyno_setup_get_estimate (DynoSetup *self);
 /* advice where the run does not fit, or the plan's error; else NULL */
 const char *dyno_setup_get_advice (DynoSetup *self);
 
-void dyno_setup_set_locked (DynoSetup *self, gboolean locked);
+void dyno_setup_set_work (DynoSetup *self, DynoSetupWork work);
+gboolean dyno_setup_is_busy (DynoSetup *self); /* a measurement or a run is at work */
+/* During a measurement no data set is opened and no job taken, since reading would disturb it. */
 gboolean dyno_setup_is_locked (DynoSetup *self);
+/* Whether changed settings are to be changed in the run in progress, too, where they are live.  TRUE
+ * from the beginning of a run until another data set, another model or another job is chosen;
+ * FALSE without a run. */
+gboolean dyno_setup_changes_run (DynoSetup *self);
+void dyno_setup_set_changes_run (DynoSetup *self, gboolean changes);
+/* Whether the next run has data set and model of this job, which may be NULL. */
+gboolean dyno_setup_is_like (DynoSetup *self, const DynoJob *job);
 
 /* The state that is kept when the program exits; settings are "key=value" strings, of which unknown
  * or invalid ones are ignored with a warning. */

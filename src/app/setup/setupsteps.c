@@ -85,9 +85,9 @@ static DynoSetupStep *
 look_at_weights (DynoSetup *setup, DynoPathCheck *paths)
 {
   const char *path = dyno_setup_get_job (setup)->weights_in;
-  DynoSetupStep *step = path ? dyno_setup_step_new (g_filename_display_basename (path),
-                                                    g_filename_display_name (path))
-                             : dyno_setup_step_new (g_strdup (_ ("Random values")), NULL);
+  DynoSetupStep *step =
+      path ? dyno_setup_step_new (dyno_words_weights (path), g_filename_display_name (path))
+           : dyno_setup_step_new (g_strdup (_ ("Random values")), NULL);
   if (path)
     dyno_setup_step_add (step, DYNO_STEP_WARNING, dyno_path_check_get_weights_problem (paths),
                          DYNO_STEP_MEND_WEIGHTS);

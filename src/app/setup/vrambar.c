@@ -241,7 +241,7 @@ use_fitting_batch (GtkButton *button, DynoVramBar *self)
 static void
 setup_changed (DynoSetup *setup, guint flags, DynoVramBar *self)
 {
-  if (flags & (DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
+  if (flags & (DYNO_SETUP_PLAN | DYNO_SETUP_WORK))
     show_plan (self);
 }
 

@@ -4,6 +4,7 @@
 #include "weightsrow.h"
 #include "export-dialog.h"
 #include "row.h"
+#include "words.h"
 #include <glib/gi18n.h>
 
 static void
@@ -35,7 +36,7 @@ setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
             *choose = hdy_action_row_get_activatable_widget (HDY_ACTION_ROW (row));
   if (!(flags & DYNO_SETUP_MODEL))
     return;
-  g_autofree char *name = path ? g_filename_display_basename (path) : NULL,
+  g_autofree char *name = path ? dyno_words_weights (path) : NULL,
                   *shown = path ? g_filename_display_name (path) : NULL;
   dyno_row_set_subtitle (DYNO_ROW (row), name ? name : _ ("None: random values"));
   gtk_widget_set_tooltip_text (row, shown ? shown : _ ("A run may start from trained weights"));

@@ -47,7 +47,7 @@ update_apply (GtkWidget *button, DynoDiagnosisCard *self)
   gboolean taken = dyno_settings_set (&wanted, key, value, NULL), locked, same;
   then = taken ? dyno_settings_get (&wanted, key) : NULL;
   same = g_strcmp0 (now, then) == 0;
-  locked = dyno_setup_is_locked (self->setup);
+  locked = dyno_setup_is_busy (self->setup);
   gtk_widget_set_sensitive (button, taken && !same && !locked);
   gtk_button_set_label (GTK_BUTTON (button), same                     ? _ ("Applied")
                                              : button == self->advice ? _ ("Apply Advice")

@@ -23,11 +23,20 @@ struct _DynoWatchdog {
 
 G_DEFINE_FINAL_TYPE (DynoWatchdog, dyno_watchdog, GTK_TYPE_BOX)
 
+/* The run's job, where the setup has moved on to another data set or model; else NULL. */
+static const DynoJob *
+get_other_job (DynoWatchdog *self)
+{
+  const DynoJob *job = dyno_run_monitor_get_status (self->monitor)->job;
+  return job && !dyno_setup_is_like (self->setup, job) ? job : NULL;
+}
+
 /* Returns FALSE if the finding advises no value, or the present one. */
 static gboolean
 read_advice (DynoWatchdog *self, const DynoFinding *finding, double *value)
 {
-  DynoSettings wanted = dyno_setup_get_job (self->setup)->settings;
+  const DynoJob *other = get_other_job (self);
+  DynoSettings wanted = (other ? other : dyno_setup_get_job (self->setup))->settings;
   double now;
   if (!finding->key || !finding->value || !dyno_setting_find (finding->key))
     return FALSE;
@@ -41,17 +50,19 @@ read_advice (DynoWatchdog *self, const DynoFinding *finding, double *value)
 static void
 show_button (DynoWatchdog *self)
 {
+  gboolean live = self->going && self->info->live != DYNO_SETTING_LIVE_NO;
   const char *title = _ (self->info->title);
   g_autofree char *value = dyno_setting_control_describe (self->info, self->value);
   g_autofree char *label = NULL;
   if (!self->going)
     /* Translators: a setting, a value; also the next two */
     label = g_strdup_printf (_ ("Restart with %s %s"), title, value);
-  else if (self->info->live != DYNO_SETTING_LIVE_NO)
+  else if (live)
     label = g_strdup_printf (_ ("Set %s to %s"), title, value);
   else
     label = g_strdup_printf (_ ("%s %s in the Next Run"), title, value);
   gtk_button_set_label (GTK_BUTTON (self->button), label);
+  gtk_widget_set_visible (self->button, live || !get_other_job (self));
 }
 
 /* Returns the worst of the findings that advise a new value, the first of equal ones. */
@@ -103,11 +114,14 @@ clicked (DynoWatchdog *self)
 {
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
   gboolean live = self->going && self->info->live != DYNO_SETTING_LIVE_NO;
+  const DynoJob *other = get_other_job (self);
+  DynoSettings settings = (other ? other : dyno_setup_get_job (self->setup))->settings;
   g_autoptr (GError) error = NULL;
   gtk_widget_hide (GTK_WIDGET (self));
-  dyno_setup_set_number (self->setup, self->info->key, self->value, NULL);
-  g_autofree char *text =
-      dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, self->info->key);
+  if (!other)
+    dyno_setup_set_number (self->setup, self->info->key, self->value, NULL);
+  dyno_settings_set_number (&settings, self->info->key, self->value, NULL);
+  g_autofree char *text = dyno_settings_get (&settings, self->info->key);
   if (live && !dyno_run_monitor_set (self->monitor, self->info->key, text, &error))
     g_warning ("%s", error->message);
   else if (!self->going)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shows in a sentence the problem that the diagnosis finds in the run, with a button that follows
  * the advice: in the current run if the setting is live, else in the next run; a run that has ended
- * is started again.  Hidden where there is no such problem. */
+ * is started again.  Where the setup has moved on to another data set or model, only what changes
+ * the current run is offered.  Hidden where there is no such problem. */
 #pragma once
 #include "diagnosis.h"
 #include "runmonitor.h"

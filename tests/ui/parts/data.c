@@ -64,11 +64,11 @@ test_shapes_keep_their_classes (void)
   open (setup, "builtin:poses?samples=96");
   parts_assert_says (widget, "96");
   parts_assert_says_not (widget, "Classes");
-  dyno_setup_set_locked (setup, TRUE);
+  dyno_setup_set_work (setup, DYNO_SETUP_MEASURES);
   GtkWidget *row =
       GTK_WIDGET (gtk_widget_get_template_child (widget, DYNO_TYPE_DATA_PANEL, "choice_row"));
   g_assert_false (gtk_widget_get_sensitive (row));
-  dyno_setup_set_locked (setup, FALSE);
+  dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
   g_assert_true (gtk_widget_get_sensitive (row));
   gtk_widget_destroy (widget);
   g_object_unref (panel);

@@ -246,11 +246,11 @@ test_problems_stand_before_remarks (Fixture *f, gconstpointer data)
       assert_note (f, 0, "The samples have more than 256", "Remark");
       GtkWidget *button = parts_find_button (get (f, "notes"), "Compare");
       g_assert_cmpstr (get_name (button), ==, "Compare the samples");
-      dyno_setup_set_locked (f->setup, TRUE);
+      dyno_setup_set_work (f->setup, DYNO_SETUP_MEASURES);
       gtk_button_clicked (GTK_BUTTON (button));
       assert_note (f, 0, "The samples are compared with each other once", "Remark");
       g_assert_null (parts_find (get (f, "notes"), GTK_TYPE_BUTTON));
-      dyno_setup_set_locked (f->setup, FALSE);
+      dyno_setup_set_work (f->setup, DYNO_SETUP_IDLE);
       g_assert_false (gtk_widget_get_visible (GTK_WIDGET (group)));
       open (f, "builtin:waves");
       g_assert_false (gtk_widget_get_visible (GTK_WIDGET (group)));
@@ -439,7 +439,7 @@ test_axes_can_be_chosen (Fixture *f, gconstpointer data)
   GtkComboBox *combo = GTK_COMBO_BOX (get_of (panel, "axes"));
   g_autofree char *flat = make_arrays ("flat", 4, "(4,)", y, 4),
                   *deep = g_build_filename (g_get_home_dir (), "deep", NULL);
-  const char *reason = "Cannot be changed while a run is in progress.";
+  const char *reason = "Cannot be changed while the tuner or a test measures.";
 
   arrays_write (deep, "X.npy", "|u1", "(4, 3, 6, 5)", NULL, 4 * 3 * 6 * 5);
   arrays_write (deep, "y.npy", "|u1", "(4,)", y, sizeof y);
@@ -452,10 +452,10 @@ test_axes_can_be_chosen (Fixture *f, gconstpointer data)
                        3);
       g_assert_cmpstr (gtk_combo_box_get_active_id (combo), ==, "auto");
       parts_assert_says (get_of (panel, "size_row"), "5 × 6 × 3");
-      dyno_setup_set_locked (f->setup, TRUE);
+      dyno_setup_set_work (f->setup, DYNO_SETUP_MEASURES);
       g_assert_false (gtk_widget_get_sensitive (row));
       assert_tooltip (row, reason);
-      dyno_setup_set_locked (f->setup, FALSE);
+      dyno_setup_set_work (f->setup, DYNO_SETUP_IDLE);
       g_assert_true (gtk_widget_get_sensitive (row));
       assert_tooltip (row, NULL);
       gtk_combo_box_set_active_id (combo, "nhwc");

@@ -99,6 +99,25 @@ test_the_worst_finding_is_shown (void)
   g_object_unref (dog);
 }
 
+static gboolean
+wake (gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+has_data (gpointer setup)
+{
+  return dyno_setup_get_info (setup) != NULL;
+}
+
+static gboolean
+is_over (gpointer monitor)
+{
+  dyno_run_monitor_drain (monitor);
+  return !dyno_run_monitor_is_active (monitor);
+}
+
 static void
 note_start (GSimpleAction *action, GVariant *parameter, guint *n)
 {
@@ -141,6 +160,26 @@ test_the_advice_is_for_this_run_or_the_next (void)
       dyno_setup_set_number (f.setup, "lr", 0.1, NULL);
       dyno_watchdog_show (dog, f.findings, FALSE);
     }
+  /* Where the next run trains other data or another model, only the run itself is changed. */
+  dyno_run_monitor_set_runs_folder (f.monitor, g_get_home_dir ());
+  g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (f.setup));
+  g_free (job->data);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  job->resume = g_strdup ("/nowhere/at/all"); /* so that the run ends at once */
+  g_assert_true (dyno_run_monitor_start (f.monitor, job, NULL, NULL));
+  guint idle = g_idle_add (wake, NULL);
+  parts_wait (is_over, f.monitor);
+  g_source_remove (idle);
+  GtkWidget *button = parts_find (widget, GTK_TYPE_BUTTON);
+  dyno_setup_set_number (f.setup, "lr", 0.002, NULL); /* that of the run is another one */
+  dyno_watchdog_show (dog, f.findings, TRUE);
+  parts_assert_texts (widget, "It diverges.\nSet Learning rate to 0.002");
+  dyno_setup_set_number (f.setup, "lr", 0.3, NULL);
+  gtk_button_clicked (GTK_BUTTON (button));
+  g_assert_cmpfloat (dyno_setup_get_job (f.setup)->settings.lr, ==, 0.3);
+  dyno_watchdog_show (dog, f.findings, FALSE);
+  g_assert_true (gtk_widget_get_visible (widget) && !gtk_widget_get_visible (button));
+  g_assert_cmpuint (n, ==, 2);
   gtk_widget_destroy (window);
   g_object_unref (start);
   tear_down (&f);
@@ -171,19 +210,6 @@ measure (DynoRunMonitor *monitor, Measured *measured)
   dyno_run_monitor_take_event (monitor, sensors);
 }
 
-static gboolean
-is_over (gpointer monitor)
-{
-  dyno_run_monitor_drain (monitor);
-  return !dyno_run_monitor_is_active (monitor);
-}
-
-static gboolean
-wake (gpointer data)
-{
-  return G_SOURCE_CONTINUE;
-}
-
 /* When a run ends, it is judged by its own readings: a second run has none of the first. */
 static void
 test_each_run_is_judged_by_its_own_readings (void)
@@ -200,6 +226,8 @@ test_each_run_is_judged_by_its_own_readings (void)
 
   set_up (&f);
   job->data = g_strdup ("builtin:shapes?size=16&samples=64");
+  dyno_setup_open_data (f.setup, job->data);
+  parts_wait (has_data, f.setup);
   job->resume = g_strdup ("/nowhere/at/all"); /* it fails at its beginning */
   job->settings.workers = 64;
   for (guint i = 0; i < DYNO_N_SENSORS; i++)
@@ -369,13 +397,13 @@ test_findings_are_applied (void)
   g_assert_true (gtk_widget_get_sensitive (advice) && gtk_widget_get_sensitive (rows->pdata[1]));
   parts_assert_texts (list, "The batch is small.\nApplied\nIt waits.\nApply");
   /* While a run goes on, nothing is applied. */
-  dyno_setup_set_locked (f.setup, TRUE);
+  dyno_setup_set_work (f.setup, DYNO_SETUP_TRAINS);
   g_assert_false (gtk_widget_get_sensitive (advice) || gtk_widget_get_sensitive (rows->pdata[1]));
   g_autofree char *why = gtk_widget_get_tooltip_text (rows->pdata[1]),
                   *none = gtk_widget_get_tooltip_text (rows->pdata[0]);
   g_assert_cmpstr (why, ==, "Once the run has ended");
   g_assert_null (none);
-  dyno_setup_set_locked (f.setup, FALSE);
+  dyno_setup_set_work (f.setup, DYNO_SETUP_IDLE);
   /* A verdict without a setting advises none. */
   d.knob = NULL;
   dyno_diagnosis_card_show (card, &d);

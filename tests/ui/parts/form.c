@@ -129,7 +129,7 @@ test_live_settings_reach_the_run (void)
   g_assert_cmpfloat (dyno_setup_get_job (setup)->settings.lr, ==, 0.25);
   g_assert_cmpstr (keys->str, ==, "");
   parts_assert_says_not (panel, "Changes the run at once");
-  dyno_setup_set_locked (setup, TRUE);
+  dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
   parts_assert_says (panel, "Changes the run at once");
   gtk_spin_button_set_value (lr, 0.5);
   gtk_spin_button_set_value (batch, 16);
@@ -142,9 +142,53 @@ test_live_settings_reach_the_run (void)
   dyno_settings_panel_step (self, FALSE);
   g_assert_cmpstr (keys->str, ==, "lr lr lr ");
   g_assert_cmpfloat (gtk_spin_button_get_value (lr), ==, 0.5);
-  dyno_setup_set_locked (setup, FALSE);
+  /* The user, another model and a taken job end it; a second run begins with it again. */
+  GtkWidget *both =
+      GTK_WIDGET (gtk_widget_get_template_child (panel, DYNO_TYPE_SETTINGS_PANEL, "both"));
+  g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (setup));
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_true (gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (both)));
+      if (i == 0)
+        gtk_button_clicked (GTK_BUTTON (both));
+      else if (i == 1)
+        dyno_setup_set_model (setup, "mlp");
+      else
+        dyno_setup_set_job (setup, job);
+      g_assert_false (gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (both)));
+      g_assert_false (dyno_setup_changes_run (setup));
+      parts_assert_says_not (panel, "Changes the run at once");
+      g_string_truncate (keys, 0);
+      gtk_spin_button_set_value (lr, 0.75);
+      dyno_settings_panel_step (self, TRUE);
+      dyno_settings_panel_step (self, FALSE);
+      g_assert_cmpstr (keys->str, ==, "");
+      gtk_button_clicked (GTK_BUTTON (both));
+      gtk_spin_button_set_value (lr, 0.5);
+      g_assert_cmpstr (keys->str, ==, "lr ");
+      gtk_button_clicked (GTK_BUTTON (both));
+      dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
+      g_assert_false (gtk_widget_get_mapped (both));
+      dyno_setup_set_changes_run (setup, TRUE); /* there is no run */
+      g_assert_false (dyno_setup_changes_run (setup));
+      dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
+    }
+  /* Undo that leads back to another model ends it, too; undo of a setting does not. */
+  gtk_spin_button_set_value (lr, 0.25);
   dyno_settings_panel_step (self, TRUE);
-  g_assert_cmpstr (keys->str, ==, "lr lr lr ");
+  g_assert_true (dyno_setup_changes_run (setup));
+  while (dyno_setup_changes_run (setup) && dyno_setup_can_step (setup, TRUE))
+    dyno_settings_panel_step (self, TRUE);
+  g_assert_cmpstr (dyno_setup_get_job (setup)->model, ==, "mlp");
+  /* A measurement changes no run. */
+  dyno_setup_set_work (setup, DYNO_SETUP_MEASURES);
+  g_assert_false (dyno_setup_changes_run (setup) || gtk_widget_get_visible (both));
+  parts_assert_says (panel, "These are the settings of the next run.");
+  parts_assert_says_not (panel, "Changes the run at once");
+  dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
+  g_string_truncate (keys, 0);
+  dyno_settings_panel_step (self, TRUE);
+  g_assert_cmpstr (keys->str, ==, "");
   gtk_widget_destroy (window);
   drop (setup);
 }

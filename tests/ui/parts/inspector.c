@@ -151,12 +151,12 @@ test_samples_are_compared_between_runs (void)
       open (setup, mixed);
       g_assert_true (dyno_data_inspector_is_busy (inspector));
       g_assert_cmpuint (dyno_data_inspector_get_remarks (inspector)->len, ==, 0);
-      dyno_setup_set_locked (setup, TRUE);
+      dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
       g_assert_true (remarks (inspector, WAITS));
       parts_wait (is_quiet, inspector); /* the division goes on */
       g_assert_true (remarks (inspector, WAITS));
       g_assert_false (warns (inspector, MIXED));
-      dyno_setup_set_locked (setup, FALSE);
+      dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
       g_assert_true (dyno_data_inspector_is_busy (inspector));
       g_assert_false (remarks (inspector, WAITS));
       parts_wait (is_quiet, inspector);
@@ -166,7 +166,7 @@ test_samples_are_compared_between_runs (void)
       g_assert_false (remarks (inspector, MIXED) || warns (inspector, ORDERED));
       for (guint k = 0; k < 2; k++) /* a second run does not repeat the comparison */
         {
-          dyno_setup_set_locked (setup, k == 0);
+          dyno_setup_set_work (setup, k == 0 ? DYNO_SETUP_TRAINS : DYNO_SETUP_IDLE);
           g_assert_true (is_quiet (inspector) && warns (inspector, MIXED));
           g_assert_false (remarks (inspector, WAITS));
         }
@@ -205,14 +205,14 @@ test_large_samples_are_compared_on_demand (void)
       g_assert_true (dyno_data_inspector_can_compare (inspector));
       g_assert_true (remarks (inspector, TOO_BIG));
       g_assert_cmpuint (dyno_data_inspector_get_warnings (inspector)->len, ==, 0);
-      dyno_setup_set_locked (setup, TRUE);
+      dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
       g_assert_true (dyno_data_inspector_can_compare (inspector));
       dyno_data_inspector_compare (inspector);
       g_assert_false (dyno_data_inspector_can_compare (inspector));
       g_assert_false (remarks (inspector, TOO_BIG));
       g_assert_true (remarks (inspector, WAITS));
       g_assert_true (is_quiet (inspector));
-      dyno_setup_set_locked (setup, FALSE);
+      dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
       g_assert_false (is_quiet (inspector));
       g_assert_cmpuint (dyno_data_inspector_get_remarks (inspector)->len, ==, 0);
       if (i == 0)
@@ -251,7 +251,7 @@ test_a_failed_comparison_is_of_its_data (void)
       g_assert_false (warns (inspector, MIXED) || dyno_data_inspector_can_compare (inspector));
       for (guint k = 0; k < 2; k++)
         {
-          dyno_setup_set_locked (setup, k == 0);
+          dyno_setup_set_work (setup, k == 0 ? DYNO_SETUP_TRAINS : DYNO_SETUP_IDLE);
           g_assert_true (is_quiet (inspector) && remarks (inspector, reasons[i]));
         }
       open (setup, clean);

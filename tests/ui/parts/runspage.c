@@ -418,8 +418,8 @@ shows (GtkWidget *row, const char *button)
   return gtk_widget_get_visible (parts_find_button (row, button));
 }
 
-/* Each job has the buttons for its state: only a job that was never begun is edited, only one that
- * failed is tried again, and that at its place; a copy comes last, with the same settings. */
+/* Each job has the buttons for its state: a job that waits or failed is edited, only one that failed
+ * is tried again, and that at its place; a copy comes last, with the same settings. */
 static void
 test_jobs_are_copied_tried_again_and_edited (void)
 {
@@ -438,12 +438,12 @@ test_jobs_are_copied_tried_again_and_edited (void)
       queue_end_job (&q, 1, DYNO_QUEUED_RUNNING);
       g_assert_false (shows (queue_row (&q, 1), edit) || shows (queue_row (&q, 1), again));
       queue_end_job (&q, 1, DYNO_QUEUED_FAILED);
-      g_assert_true (!shows (queue_row (&q, 1), edit) && shows (queue_row (&q, 1), again));
+      g_assert_true (shows (queue_row (&q, 1), edit) && shows (queue_row (&q, 1), again));
       g_assert_false (shows (queue_row (&q, 0), again));
       gtk_button_clicked (GTK_BUTTON (parts_find_button (queue_row (&q, 1), again)));
       queue_wait (&q);
       parts_assert_says (queue_row (&q, 1), "Waiting");
-      g_assert_false (shows (queue_row (&q, 1), edit)); /* it has been begun */
+      g_assert_true (shows (queue_row (&q, 1), edit));
       assert_jobs (&q, "0 1 2");
     }
   /* A job is called by its name; its copy has none. */
@@ -483,7 +483,56 @@ test_jobs_are_copied_tried_again_and_edited (void)
   g_assert_false (shows (queue_row (&q, 3), edit));
   dyno_queue_card_set_editable (DYNO_QUEUE_CARD (q.card), TRUE);
   g_assert_true (shows (queue_row (&q, 0), edit) && shows (queue_row (&q, 3), edit));
-  g_assert_false (shows (queue_row (&q, 1), edit));
+  g_assert_true (shows (queue_row (&q, 1), edit));
+  g_assert_cmpstr (q.failures->str, ==, "");
+}
+
+/* A failed job that is changed waits again in a folder of its own, beside that of its attempts,
+ * which is left only where something is in it. */
+static void
+test_failed_jobs_are_changed (void)
+{
+  g_auto (Queue) q = { 0 };
+
+  queue_init (&q, 2);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GPtrArray) before = dyno_store_list_jobs (q.store, NULL);
+      const DynoQueuedJob *old = before->pdata[1];
+      g_autoptr (DynoJob) job = dyno_job_copy (old->job);
+      g_autofree char *file = g_build_filename (old->job->out_dir, "metrics.csv", NULL),
+                      *runs = g_path_get_dirname (old->job->out_dir);
+
+      g_mkdir (old->job->out_dir, 0700);
+      if (i == 1)
+        g_assert_true (g_file_set_contents (file, "step", -1, NULL));
+      queue_end_job (&q, 1, DYNO_QUEUED_RUNNING);
+      queue_end_job (&q, 1, DYNO_QUEUED_FAILED);
+      job->settings.batch_size = 7 + i;
+      g_clear_pointer (&job->out_dir, g_free);
+      dyno_job_list_change (q.jobs, q.ids[1], job);
+      queue_wait (&q);
+      g_assert_cmpstr (q.failures->str, ==, "");
+      parts_assert_says (queue_row (&q, 1), "Waiting");
+      g_autoptr (GPtrArray) after = dyno_store_list_jobs (q.store, NULL);
+      const DynoQueuedJob *changed = after->pdata[1];
+      g_autofree char *beside = g_path_get_dirname (changed->job->out_dir);
+      g_assert_cmpuint (changed->attempts, ==, 0);
+      g_assert_cmpint (changed->job->settings.batch_size, ==, 7 + i);
+      g_assert_cmpstr (changed->job->out_dir, !=, old->job->out_dir);
+      g_assert_cmpstr (beside, ==, runs);
+      g_assert_true (g_file_test (changed->job->out_dir, G_FILE_TEST_IS_DIR));
+      g_assert_true (g_file_test (old->job->out_dir, G_FILE_TEST_EXISTS) == (i == 1));
+    }
+  /* One that was not begun keeps its folder. */
+  g_autoptr (GPtrArray) before = dyno_store_list_jobs (q.store, NULL);
+  const DynoQueuedJob *first = before->pdata[0];
+  g_autoptr (DynoJob) job = dyno_job_copy (first->job);
+  g_clear_pointer (&job->out_dir, g_free);
+  dyno_job_list_change (q.jobs, q.ids[0], job);
+  queue_wait (&q);
+  g_autoptr (GPtrArray) after = dyno_store_list_jobs (q.store, NULL);
+  g_assert_cmpstr (((DynoQueuedJob *) after->pdata[0])->job->out_dir, ==, first->job->out_dir);
   g_assert_cmpstr (q.failures->str, ==, "");
 }
 
@@ -686,7 +735,7 @@ select_rows (Runs *r, const int *rows)
 static void
 assert_buttons (Runs *r, const char *expected)
 {
-  static const char *const labels[] = { "Resu_me",  "Set Up A_gain", "Open _Folder",
+  static const char *const labels[] = { "Resu_me",  "Set Up A_gain", "F_ine-Tune", "Open _Folder",
                                         "Re_name…", "_Tags…",        "_Delete" };
   g_autoptr (GString) usable = g_string_new (NULL);
 
@@ -696,6 +745,12 @@ assert_buttons (Runs *r, const char *expected)
   g_string_replace (usable, "_", "", 0);
   g_string_replace (usable, "…", "", 0);
   g_assert_cmpstr (usable->str, ==, expected);
+}
+
+static gboolean
+has_opened (gpointer setup)
+{
+  return dyno_setup_get_info (setup) && !dyno_setup_get_opening (setup, NULL);
 }
 
 /* The actions of the selected runs: those of one run need one, and each what it works on. */
@@ -714,19 +769,23 @@ test_actions_are_of_the_selected_runs (void)
   runs_show (&r, 6);
   const struct {
     int rows[4];
-    const char *buttons, *locked; /* while a run of the window goes on */
+    const char *buttons, *during; /* while a run of the window goes on */
   } rows[] = {
     { { -1 }, "", "" },
-    { { 5, -1 }, "Set Up Again Rename Tags Delete", "Rename Tags Delete" },
+    { { 5, -1 }, "Set Up Again Rename Tags Delete", "Set Up Again Rename Tags Delete" },
     { { 4, -1 },
       "Resume Set Up Again Open Folder Rename Tags Delete",
-      "Open Folder Rename Tags Delete" },
-    { { 3, -1 }, "Set Up Again Rename Tags Delete", "Rename Tags Delete" },
+      "Set Up Again Open Folder Rename Tags Delete" },
+    { { 3, -1 }, "Set Up Again Rename Tags Delete", "Set Up Again Rename Tags Delete" },
     { { 2, -1 },
       "Resume Set Up Again Open Folder Rename Tags Delete",
-      "Open Folder Rename Tags Delete" },
-    { { 1, -1 }, "Set Up Again Open Folder Rename Tags Delete", "Open Folder Rename Tags Delete" },
-    { { 0, -1 }, "Set Up Again Open Folder Rename Tags", "Open Folder Rename Tags" },
+      "Set Up Again Open Folder Rename Tags Delete" },
+    { { 1, -1 },
+      "Set Up Again Fine-Tune Open Folder Rename Tags Delete",
+      "Set Up Again Fine-Tune Open Folder Rename Tags Delete" },
+    { { 0, -1 },
+      "Set Up Again Fine-Tune Open Folder Rename Tags",
+      "Set Up Again Fine-Tune Open Folder Rename Tags" },
     { { 1, 2, -1 }, "Tags Delete", "Tags Delete" },
     { { 0, 1, 2, -1 }, "Tags", "Tags" },
     { { 3, 4, 5, -1 }, "Tags Delete", "Tags Delete" },
@@ -735,9 +794,11 @@ test_actions_are_of_the_selected_runs (void)
     {
       select_rows (&r, rows[i].rows);
       assert_buttons (&r, rows[i].buttons);
-      dyno_setup_set_locked (r.setup, TRUE);
-      assert_buttons (&r, rows[i].locked);
-      dyno_setup_set_locked (r.setup, FALSE);
+      dyno_setup_set_work (r.setup, DYNO_SETUP_TRAINS);
+      assert_buttons (&r, rows[i].during);
+      dyno_setup_set_work (r.setup, DYNO_SETUP_MEASURES);
+      g_assert_false (gtk_widget_get_sensitive (parts_find_button (r.page, "Set Up A_gain")));
+      dyno_setup_set_work (r.setup, DYNO_SETUP_IDLE);
       assert_buttons (&r, rows[i].buttons);
     }
   /* Each resumes or sets up its own run. */
@@ -755,6 +816,25 @@ test_actions_are_of_the_selected_runs (void)
           DYNO_RUN_LIST (gtk_tree_view_get_model (runs_list (&r))), (guint) resumed[i]);
       g_assert_cmpint (dyno_setup_get_job (r.setup)->settings.batch_size, ==,
                        run->settings.batch_size);
+    }
+  /* Fine-tuning takes the network with its settings and its weights, but not its data. */
+  dyno_setup_open_data (r.setup, "builtin:shapes?size=16&samples=64");
+  parts_wait (has_opened, r.setup);
+  for (int i = 0; i < 2; i++)
+    {
+      const DynoStoredRun *run =
+          dyno_run_list_get (DYNO_RUN_LIST (gtk_tree_view_get_model (runs_list (&r))), (guint) i);
+      g_autofree char *weights = g_build_filename (run->folder, "weights.safetensors", NULL);
+      g_string_truncate (r.signals, 0);
+      select_rows (&r, (const int[]){ i, -1 });
+      gtk_button_clicked (GTK_BUTTON (parts_find_button (r.page, "F_ine-Tune")));
+      g_assert_cmpstr (r.signals->str, ==, "taken ");
+      g_assert_cmpstr (dyno_setup_get_job (r.setup)->weights_in, ==, weights);
+      g_assert_cmpstr (dyno_setup_get_job (r.setup)->model, ==, run->model);
+      g_assert_cmpint (dyno_setup_get_job (r.setup)->settings.batch_size, ==,
+                       run->settings.batch_size);
+      g_assert_cmpstr (dyno_setup_get_job (r.setup)->data, ==, "builtin:shapes?size=16&samples=64");
+      g_assert_null (dyno_setup_get_opening (r.setup, NULL));
     }
   /* Images are predicted with one run that has weights. */
   const char *none[] = { NULL };
@@ -1146,6 +1226,7 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/jobs-show-their-states", test_jobs_show_their_states);
   g_test_add_func ("/ui/parts/jobs-are-copied-tried-again-and-edited",
                    test_jobs_are_copied_tried_again_and_edited);
+  g_test_add_func ("/ui/parts/queue/failed-jobs-are-changed", test_failed_jobs_are_changed);
   g_test_add_func ("/ui/parts/jobs-show-how-far-they-are", test_jobs_show_how_far_they_are);
   g_test_add_func ("/ui/parts/jobs-are-dragged-to-their-place",
                    test_jobs_are_dragged_to_their_place);

@@ -292,9 +292,9 @@ test_what_counts_as_by_hand (void)
   drop (setup);
 }
 
-/* A setup that was never used before, on a device of this type. */
+/* A setup that keeps these settings from before, on a device of this type. */
 static DynoSetup *
-start_first (DynoDeviceType type)
+start_again (DynoDeviceType type, const char *const *kept)
 {
   GPtrArray *devices = g_ptr_array_new_with_free_func (g_free);
   DynoDeviceInfo *device = g_new0 (DynoDeviceInfo, 1);
@@ -302,9 +302,16 @@ start_first (DynoDeviceType type)
 
   device->type = type;
   g_ptr_array_add (devices, device);
-  dyno_setup_restore (setup, NULL, NULL, NULL, DYNO_LEVEL_RECOMMENDED, NULL);
+  dyno_setup_restore (setup, NULL, NULL, NULL, DYNO_LEVEL_RECOMMENDED, kept);
   dyno_setup_take_devices (setup, devices, NULL);
   return setup;
+}
+
+/* A setup that was never used before. */
+static DynoSetup *
+start_first (DynoDeviceType type)
+{
+  return start_again (type, NULL);
 }
 
 static void
@@ -350,6 +357,35 @@ test_the_first_start_is_small (void)
   g_assert_cmpfloat (dyno_setup_get_reference (setup)->model_width, ==, 1);
   drop (setup);
   drop (card);
+}
+
+/* The small values still count as those of the preset after a restart, unless the device is no
+ * longer a software device; a second restart is no different. */
+static void
+test_the_start_after_the_first_is_small (void)
+{
+  DynoSetup *setup = start_first (DYNO_DEVICE_TYPE_SOFTWARE);
+  const DynoSettingInfo *width = dyno_setting_find ("model.width");
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_auto (GStrv) kept = dyno_setup_save_settings (setup);
+      drop (setup);
+      setup = start_again (DYNO_DEVICE_TYPE_DISCRETE, (const char *const *) kept);
+      g_assert_cmpfloat (dyno_setup_get_job (setup)->settings.model_width, ==, 0.25);
+      g_assert_true (dyno_setup_differs (setup, width));
+      drop (setup);
+      setup = start_again (DYNO_DEVICE_TYPE_SOFTWARE, (const char *const *) kept);
+      assert_batch (setup, 32, FALSE);
+      g_assert_cmpfloat (dyno_setup_get_job (setup)->settings.model_width, ==, 0.25);
+      g_assert_false (dyno_setup_differs (setup, width));
+    }
+  dyno_setup_set_preset (setup, "a100");
+  g_auto (GStrv) kept = dyno_setup_save_settings (setup);
+  drop (setup);
+  setup = start_again (DYNO_DEVICE_TYPE_SOFTWARE, (const char *const *) kept);
+  g_assert_cmpfloat (dyno_setup_get_reference (setup)->model_width, ==, 1);
+  drop (setup);
 }
 
 /* Settings that are read before the devices are known are not made small. */
@@ -424,6 +460,9 @@ test_weights_go_with_their_model (void)
   g_assert_true (dyno_setup_step (setup, TRUE));
   parts_assert_says (row, "a.safetensors");
   g_assert_cmpstr (dyno_setup_get_job (setup)->model, ==, "simplecnn");
+  dyno_setup_set_weights (setup, "/runs/mlp-2/weights.safetensors"); /* a run's name says more */
+  parts_assert_says (row, "mlp-2/weights.safetensors");
+  g_assert_true (dyno_setup_step (setup, TRUE));
   gtk_button_clicked (GTK_BUTTON (remove));
   g_assert_null (dyno_setup_get_job (setup)->weights_in);
   g_assert_false (gtk_widget_get_visible (remove));
@@ -451,10 +490,10 @@ test_a_job_is_taken_whole (void)
   job->weights_in = g_strdup ("/old.pth");
   job->preset = g_strdup ("t4");
   job->settings.batch_size = 9;
-  dyno_setup_set_locked (setup, TRUE);
+  dyno_setup_set_work (setup, DYNO_SETUP_MEASURES);
   dyno_setup_set_job (setup, job);
   g_assert_cmpstr (dyno_setup_get_job (setup)->model, ==, "simplecnn");
-  dyno_setup_set_locked (setup, FALSE);
+  dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
   dyno_setup_set_job (setup, job);
   g_assert_cmpstr (dyno_setup_get_job (setup)->model, ==, "mlp");
   g_assert_null (dyno_setup_get_job (setup)->weights_in);
@@ -575,10 +614,17 @@ test_why_a_run_cannot_start (void)
   g_assert_true (passes);
   dyno_setup_cancel_open (setup);
   assert_start (setup, "Choose a data set first.");
-  dyno_setup_set_locked (setup, TRUE);
+  dyno_setup_set_work (setup, DYNO_SETUP_MEASURES);
   dyno_setup_open_data (setup, "builtin:waves");
   assert_start (setup, "Choose a data set first.");
-  dyno_setup_set_locked (setup, FALSE);
+  /* During a run another data set is opened for the next run. */
+  dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
+  g_assert_true (dyno_setup_changes_run (setup));
+  dyno_setup_open_data (setup, "builtin:waves");
+  assert_start (setup, "The data set is being opened.");
+  g_assert_false (dyno_setup_changes_run (setup));
+  dyno_setup_cancel_open (setup);
+  dyno_setup_set_work (setup, DYNO_SETUP_IDLE);
   flags = 0;
   open (setup, "builtin:shapes?size=16&samples=64&classes=3");
   g_autofree char *data = dyno_obstacle_of (setup, DYNO_OBSTACLE_DATA, &passes);
@@ -739,6 +785,8 @@ parts_add_settings (void)
   g_test_add_func ("/ui/parts/settings-by-hand-stay", test_settings_by_hand_stay);
   g_test_add_func ("/ui/parts/what-counts-as-by-hand", test_what_counts_as_by_hand);
   g_test_add_func ("/ui/parts/the-first-start-is-small", test_the_first_start_is_small);
+  g_test_add_func ("/ui/parts/the-start-after-the-first-is-small",
+                   test_the_start_after_the_first_is_small);
   g_test_add_func ("/ui/parts/read-settings-are-not-made-small",
                    test_read_settings_are_not_made_small);
   g_test_add_func ("/ui/parts/obstacles-of-data-with-own-parts",

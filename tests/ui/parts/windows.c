@@ -731,12 +731,12 @@ test_files_are_opened_by_their_kind (void)
       dyno_window_open (window, good);
       g_assert_false (is_revealed (bar));
       g_assert_false (dyno_error_bar_has_error (DYNO_ERROR_BAR (bar)));
-      dyno_setup_set_locked (window->setup, TRUE);
+      dyno_setup_set_work (window->setup, DYNO_SETUP_MEASURES);
       dyno_window_open (window, odd);
       g_assert_cmpint (now->epochs, ==, 7);
       g_assert_true (is_revealed (bar));
       parts_assert_says (bar, "“odd.dyno” was not opened");
-      dyno_setup_set_locked (window->setup, FALSE);
+      dyno_setup_set_work (window->setup, DYNO_SETUP_IDLE);
       dyno_window_show_page (window, "home");
       dyno_window_open (window, "builtin:waves");
       g_assert_cmpstr (gtk_stack_get_visible_child_name (GTK_STACK (window->pages)), ==, "data");
@@ -788,8 +788,9 @@ test_actions_follow_the_run (void)
   DynoWindow *window = DYNO_WINDOW (widget);
   g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs of actions", NULL);
   g_autoptr (DynoJob) job = dyno_job_new ();
-  static const char *const idle[] = { "start",       "tune",      "quick-test",   "open-data",
-                                      "open-folder", "open-file", "open-settings" },
+  static const char *const idle[] = { "start", "tune", "quick-test" },
+                           *const open[] = { "open-data", "open-folder", "open-file",
+                                             "open-settings", "add-to-queue" },
                            *const active[] = { "stop", "discard" };
 
   parts_wait (has_plan, window->setup);
@@ -801,6 +802,8 @@ test_actions_follow_the_run (void)
       g_autofree char *ready = gtk_widget_get_tooltip_text (window->start_button);
       for (guint k = 0; k < G_N_ELEMENTS (idle); k++)
         g_assert_true (can (window, idle[k]));
+      for (guint k = 0; k < G_N_ELEMENTS (open); k++)
+        g_assert_true (can (window, open[k]));
       g_assert_false (can (window, "stop") || can (window, "pause") || can (window, "release")
                       || can (window, "discard") || can (window, "stop-tune")
                       || can (window, "use-best") || can (window, "resume-interrupted"));
@@ -813,7 +816,8 @@ test_actions_follow_the_run (void)
         g_assert_false (can (window, idle[k]));
       for (guint k = 0; k < G_N_ELEMENTS (active); k++)
         g_assert_true (can (window, active[k]));
-      g_assert_true (can (window, "add-to-queue")); /* it is for later */
+      for (guint k = 0; k < G_N_ELEMENTS (open); k++) /* they are for the next run */
+        g_assert_true (can (window, open[k]));
       g_assert_false (can (window, "pause") || can (window, "release"));
       g_assert_true (!gtk_widget_get_visible (window->start_button)
                      && gtk_widget_get_visible (window->pause_button)
