@@ -2,6 +2,7 @@
 /* The page of the tuner.  It owns the current tuner, takes its events ten times per second, and
  * frees it in a thread.  Every trial becomes a row; no row is removed. */
 #include "speedpage.h"
+#include "cores.h"
 #include "curveview.h"
 #include "file.h"
 #include "format.h"
@@ -250,6 +251,16 @@ keep_report (DynoSpeedPage *self)
     leave_folder (self);
 }
 
+/* Adds a line to those that are shown. */
+static void
+add_note (DynoSpeedPage *self, const char *text)
+{
+  const char *before = gtk_label_get_text (GTK_LABEL (self->note));
+  gboolean more = gtk_widget_get_visible (self->note);
+  set_text (self->note, more ? g_strdup_printf ("%s\n%s", before, text) : g_strdup (text));
+  gtk_widget_show (self->note);
+}
+
 void
 dyno_speed_page_take_event (DynoSpeedPage *self, const DynoTuneEvent *event)
 {
@@ -268,8 +279,7 @@ dyno_speed_page_take_event (DynoSpeedPage *self, const DynoTuneEvent *event)
       show_best (self, event);
       break;
     case DYNO_TUNE_EVENT_NOTE:
-      gtk_label_set_text (GTK_LABEL (self->note), event->text);
-      gtk_widget_show (self->note);
+      add_note (self, event->text);
       break;
     case DYNO_TUNE_EVENT_WARNING:
       leave_folder (self);
@@ -346,6 +356,38 @@ dyno_speed_page_show_search (DynoSpeedPage *self, DynoTune *tune, const char *fo
   g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
 }
 
+/* Several devices have a process each: the search measures one of them, on its share of the cores,
+ * and computes the exchange. */
+static void
+start_search (DynoSpeedPage *self, DynoTune *tune)
+{
+  DynoUsedDevices used = dyno_setup_get_used_devices (self->setup);
+  guint n = dyno_used_devices_count (&used);
+  if (n > 1)
+    dyno_tune_set_ranks (tune, n, 1);
+  g_autoptr (DynoCoresHold) hold =
+      n > 1 ? dyno_cores_hold (MAX (dyno_cores_count () / n, 1)) : NULL;
+  dyno_tune_start (tune);
+}
+
+static void
+show_ranks (DynoSpeedPage *self)
+{
+  DynoUsedDevices used = dyno_setup_get_used_devices (self->setup);
+  guint n = dyno_used_devices_count (&used);
+  if (n <= 1)
+    return;
+  set_text (self->note, g_strdup_printf (ngettext ("Measured as one of %u device, on its share of "
+                                                   "the processor's cores: all rates are those of "
+                                                   "each device.",
+                                                   "Measured as one of %u devices, on its share of "
+                                                   "the processor's cores: all rates are those of "
+                                                   "each device.",
+                                                   n),
+                                         n));
+  gtk_widget_show (self->note);
+}
+
 gboolean
 dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error)
 {
@@ -358,8 +400,9 @@ dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error)
                                   gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
   dyno_tune_set_dataset (tune, dyno_setup_get_dataset (self->setup));
   dyno_tune_keep_in (tune, folder);
-  dyno_tune_start (tune);
+  start_search (self, tune);
   dyno_speed_page_show_search (self, tune, folder);
+  show_ranks (self);
   return TRUE;
 }
 

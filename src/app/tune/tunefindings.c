@@ -42,6 +42,21 @@ add_ceilings (GtkWidget *box, const DynoTuneResult *r)
   add_rate (part, _ ("A whole run, validation included"), rate, most);
 }
 
+/* The exchange between the devices is computed; where its rate is not known, nothing is. */
+static void
+add_ranks (GtkWidget *box, const DynoTuneResult *r)
+{
+  double all = r->ranks.samples_per_s, one = all / r->ranks.speedup;
+  if (r->ranks.ranks <= 1 || !(all > 0) || !(one > 0) || !isfinite (all) || !isfinite (one))
+    return;
+  /* Translators: devices that train together */
+  g_autofree char *together = g_strdup_printf (
+      ngettext ("%u device together", "%u devices together", r->ranks.ranks), r->ranks.ranks);
+  GtkWidget *part = new_part (box, _ ("Several Devices"));
+  add_rate (part, _ ("One device by itself"), one, MAX (one, all));
+  add_rate (part, together, all, MAX (one, all));
+}
+
 static const char *
 name_value (const DynoSettingInfo *info, const char *value)
 {
@@ -96,6 +111,7 @@ dyno_tune_findings_show (GtkWidget *box, const DynoTuneResult *result)
 {
   dyno_widget_clear (box);
   add_ceilings (box, result);
+  add_ranks (box, result);
   add_gains (box, result);
   add_reasons (box, result);
   gtk_widget_show_all (box);

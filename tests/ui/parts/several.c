@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Several devices that train together: they are ticked, planned for, and started by the queue. */
 #include "parts.h"
+#include "cores.h"
 #include "devicesrow.h"
+#include "file.h"
 #include "obstacles.h"
 #include "process.h"
 #include "setupsteps.h"
+#include "speedpage.h"
 #include "vrambar.h"
 #include "window-private.h"
 #include <glib/gstdio.h>
@@ -426,9 +429,96 @@ test_several_devices_are_started_by_the_queue (void)
   g_object_unref (widget);
 }
 
+static gboolean
+is_over (gpointer page)
+{
+  return !dyno_speed_page_is_active (page);
+}
+
+typedef struct {
+  GHashTable *seen; /* names of folders */
+  char *head;       /* the first line of the measurements of the last one */
+} Searches;
+
+/* Whether a search has begun whose folder was not seen before. */
+static gboolean
+has_begun (gpointer data)
+{
+  Searches *searches = data;
+  g_autofree char *folder = dyno_data_dir ("searches");
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+
+  g_clear_pointer (&searches->head, g_free);
+  for (const char *name; dir && !searches->head && (name = g_dir_read_name (dir));)
+    {
+      g_autofree char *path = g_build_filename (folder, name, "trials.csv", NULL);
+
+      if (g_hash_table_contains (searches->seen, name)
+          || !g_file_get_contents (path, &searches->head, NULL, NULL))
+        continue;
+      g_hash_table_add (searches->seen, g_strdup (name));
+      searches->head[strcspn (searches->head, "\n")] = '\0';
+    }
+  return searches->head != NULL;
+}
+
+/* A search for several devices measures one of them, and says so; the next one, for a single device,
+ * does not.  The window keeps all cores. */
+static void
+test_a_search_is_of_all_devices (void)
+{
+  static const char *const settings[] = { "epochs=1", NULL };
+  DynoSetup *setup = dyno_setup_new ();
+  DynoSpeedPage *page = g_object_ref_sink (g_object_new (DYNO_TYPE_SPEED_PAGE, NULL));
+  GtkWidget *note =
+      GTK_WIDGET (gtk_widget_get_template_child (GTK_WIDGET (page), DYNO_TYPE_SPEED_PAGE, "note"));
+  GPtrArray *devices = dyno_device_list (NULL);
+  Searches searches = { g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL), NULL };
+  guint n_cores = dyno_cores_count ();
+
+  while (has_begun (&searches)) /* those of other tests */
+    ;
+  dyno_speed_page_set_setup (page, setup);
+  dyno_setup_restore (setup, "builtin:shapes?size=16&samples=64", "mlp", NULL,
+                      DYNO_LEVEL_RECOMMENDED, settings);
+  g_ptr_array_add (devices, g_memdup2 (devices->pdata[0], sizeof (DynoDeviceInfo)));
+  ((DynoDeviceInfo *) devices->pdata[1])->index = 1;
+  dyno_setup_take_devices (setup, devices, NULL);
+  parts_wait (is_planned, setup);
+  for (guint i = 0; i < 2; i++)
+    {
+      gboolean several = i == 0;
+      dyno_setup_use_device (setup, 1, several);
+      parts_wait (is_planned, setup);
+      g_assert_true (dyno_speed_page_start (page, NULL, NULL));
+      g_assert_cmpuint (dyno_cores_count (), ==, n_cores);
+      g_assert_true (gtk_widget_get_visible (note) == several);
+      if (several)
+        {
+          DynoTuneEvent more = { .type = DYNO_TUNE_EVENT_NOTE,
+                                 .text = (char *) "The time is short." };
+          dyno_speed_page_take_event (page, &more);
+          g_assert_cmpstr (gtk_label_get_text (GTK_LABEL (note)), ==,
+                           "Measured as one of 2 devices, on its share of the processor's cores: "
+                           "all rates are those of each device.\nThe time is short.");
+        }
+      parts_wait (has_begun, &searches);
+      g_assert_true (g_str_has_suffix (searches.head, ",ranks") == several);
+      dyno_speed_page_stop (page);
+      parts_wait (is_over, page);
+    }
+  g_hash_table_unref (searches.seen);
+  g_free (searches.head);
+  gtk_widget_destroy (GTK_WIDGET (page));
+  g_object_unref (page);
+  dyno_setup_shutdown (setup);
+  g_object_unref (setup);
+}
+
 void
 parts_add_several (void)
 {
+  g_test_add_func ("/ui/parts/a-search-is-of-all-devices", test_a_search_is_of_all_devices);
   g_test_add_func ("/ui/parts/a-list-of-used-devices", test_a_list_of_used_devices);
   g_test_add_func ("/ui/parts/devices-are-ticked", test_devices_are_ticked);
   g_test_add_func ("/ui/parts/what-several-devices-need", test_what_several_devices_need);

@@ -80,6 +80,28 @@ test_findings_name_what_was_measured (void)
   r->reasons[0] = g_strdup ("The only one."); /* the card of the best has it */
   dyno_tune_findings_show (box, r);
   parts_assert_says_not (box, "Why");
+  /* Of several devices that exchange in time: the rate of all, and of one by itself. */
+  r->ranks.samples_per_s = 1500;
+  r->ranks.speedup = 1.5;
+  for (guint i = 1; i <= 3; i++)
+    {
+      r->ranks.ranks = i;
+      dyno_tune_findings_show (box, r);
+      if (i == 1)
+        parts_assert_says_not (box, "Several Devices");
+      else
+        parts_assert_says (box, i == 2 ? "2 devices together" : "3 devices together");
+    }
+  parts_assert_texts (box, "What Limits\n"
+                           "The device by itself\n500 samples/s\n"
+                           "A whole run, validation included\n1,000 samples/s\n"
+                           "Several Devices\n"
+                           "One device by itself\n1,000 samples/s\n"
+                           "3 devices together\n1,500 samples/s");
+  assert_bars (box, 4, (const double[]){ 0.5, 1, 1000.0 / 1500, 1 });
+  r->ranks.samples_per_s = (double) NAN;
+  dyno_tune_findings_show (box, r);
+  parts_assert_says_not (box, "Several Devices");
   r->n_gains = 3;
   dyno_tune_findings_show (box, empty);
   parts_assert_texts (box, "");
