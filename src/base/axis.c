@@ -71,11 +71,11 @@ dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboole
       low = log ? 0.1 : 0.0;
       high = 1.0;
     }
-  if (high <= low * (1.0 + 1e-9) && high - low <= fabs (low) * 1e-9)
+  if (high - low <= fabs (low) * 1e-9)
     {
-      double middle = low;
-      low = log ? middle / 2 : middle - MAX (fabs (middle) * 0.1, 0.5);
-      high = log ? middle * 2 : middle + MAX (fabs (middle) * 0.1, 0.5);
+      double middle = low, half = MAX (fabs (middle) * 0.1, middle == 0.0 ? 1.0 : 0.5);
+      low = log ? middle / 2 : middle < 0.0 ? middle - half : MAX (middle - half, 0.0);
+      high = log ? middle * 2 : middle + half;
     }
   axis->low = low;
   axis->high = high;

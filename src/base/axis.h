@@ -19,8 +19,8 @@ typedef struct {
 
 /* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear
  * axes; 0: no limit).  round_out: the ends of a linear axis become ticks.  Never degenerate: equal
- * ends are widened; non-finite ends, or low <= 0 on a logarithmic axis, are replaced by 0 (0.1) and
- * 1. */
+ * ends are widened, but not below 0 where they are not below it; non-finite ends, or low <= 0 on a
+ * logarithmic axis, are replaced by 0 (0.1) and 1. */
 void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
                      gboolean round_out, double least_step);
 

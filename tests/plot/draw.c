@@ -429,6 +429,13 @@ test_axis_ticks_are_round (void)
   dyno_axis_init (&axis, 5.0, 5.0, 5, FALSE, TRUE, 0);
   g_assert_cmpfloat (axis.low, <, 5.0);
   g_assert_cmpfloat (axis.high, >, 5.0);
+  /* Where no value is below 0, neither is the axis: a device that is idle reads nothing. */
+  dyno_axis_init (&axis, 0.0, 0.0, 5, FALSE, TRUE, 0);
+  g_assert_true (axis.low == 0.0 && axis.high == 1.0);
+  dyno_axis_init (&axis, 0.25, 0.25, 5, FALSE, TRUE, 0);
+  g_assert_true (axis.low == 0.0 && axis.high > 0.5);
+  dyno_axis_init (&axis, -0.25, -0.25, 5, FALSE, TRUE, 0);
+  g_assert_true (axis.low < -0.25 && axis.high > -0.25);
   dyno_axis_init (&axis, 0.001, 10.0, 9, TRUE, FALSE, 0);
   g_assert_cmpuint (axis.n_ticks, >=, 4);
   g_assert_cmpfloat_with_epsilon (dyno_axis_value (&axis, dyno_axis_position (&axis, 0.5)), 0.5,
