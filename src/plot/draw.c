@@ -128,6 +128,14 @@ title_bottom (const DynoPlotTheme *theme)
   return DYNO_PLOT_PADDING + theme->font_size * 1.35 * 1.45;
 }
 
+static double
+axis_name_width (const DynoPlotLayout *l)
+{
+  const char *name = l->plot->x_label;
+
+  return name && *name ? dyno_plot_text_width (l, DYNO_PLOT_TEXT_TICK, name) : 0.0;
+}
+
 static void
 layout (DynoPlotLayout *l, double width, double height)
 {
@@ -145,6 +153,8 @@ layout (DynoPlotLayout *l, double width, double height)
       g_autofree char *text = dyno_axis_format (&l->ya, l->ya.ticks[i]);
       labels = MAX (labels, dyno_plot_text_width (l, DYNO_PLOT_TEXT_TICK, text));
     }
+  if (axis_name_width (l) < width / 4)
+    labels = MAX (labels, axis_name_width (l));
   l->labels = MAX (labels, theme->font_size * 2.9);
   labels = MAX (l->labels, l->plot->label_width);
   l->x = DYNO_PLOT_PADDING + labels + 7.0;
@@ -180,30 +190,27 @@ draw_y_axis (const DynoPlotLayout *l)
     }
 }
 
-/* The axis' name is at its right end; ticks that it would cover have no label. */
+/* The axis' name is before the labels of its ticks, below those of the y axis.  A name that is too
+ * wide for a narrow plot is at the right end, and ticks that it would cover have no label. */
 static void
 draw_x_axis (const DynoPlotLayout *l)
 {
-  const char *name = l->plot->x_label;
   double baseline = l->y + l->h + l->theme->font_size * 1.35, right = l->x + l->w, free_from = l->x,
-         most = right;
+         most = right + DYNO_PLOT_PADDING * 1.6 - 2.0, name = axis_name_width (l);
 
   dyno_plot_set_colour (l->cr, &l->theme->muted, 1.0);
-  if (name && *name)
+  if (name > 0.0 && name <= l->x - 7.0)
+    dyno_plot_text_show (l, DYNO_PLOT_TEXT_TICK, l->x - 7.0 - name, baseline, l->plot->x_label);
+  else if (name > 0.0 && name < l->w / 3)
     {
-      double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_TICK, name);
-
-      if (w < l->w / 3)
-        {
-          dyno_plot_text_show (l, DYNO_PLOT_TEXT_TICK, right - w, baseline, name);
-          most = right - w - 10.0;
-        }
+      dyno_plot_text_show (l, DYNO_PLOT_TEXT_TICK, right - name, baseline, l->plot->x_label);
+      most = right - name - 10.0;
     }
   for (guint i = 0; i < l->xa.n_ticks; i++)
     {
       g_autofree char *text = dyno_axis_format (&l->xa, l->xa.ticks[i]);
       double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_TICK, text);
-      double x = MAX (dyno_plot_to_x (l, l->xa.ticks[i]) - w / 2, l->x);
+      double x = MAX (MIN (dyno_plot_to_x (l, l->xa.ticks[i]) - w / 2, most - w), l->x);
 
       if (x < free_from || x + w > most)
         continue;

@@ -353,10 +353,14 @@ test_x_may_be_logarithmic (void)
           i < 3 ? g_strdup_printf (" 1e%d@", i - 6) : g_strdup_printf (" %g@", pow (10, i - 6));
 
       at = strstr (shown->str, tick);
-      x[i] = at && i < 6 ? g_ascii_strtod (strchr (at, '@') + 1, NULL) : NAN; /* 1: beside Rate */
+      g_assert_nonnull (at);
+      x[i] = g_ascii_strtod (strchr (at, '@') + 1, NULL);
     }
-  for (guint i = 2; i + 1 < 6; i++) /* the first label begins at the axis */
+  for (guint i = 2; i + 1 < 7; i++) /* the first label begins at the axis */
     g_assert_cmpfloat_with_epsilon (x[i + 1] - x[i], x[2] - x[1], 2);
+  at = strstr (shown->str, " Rate@"); /* before the first of them */
+  g_assert_nonnull (at);
+  g_assert_cmpfloat (g_ascii_strtod (at + 6, NULL), <, x[0] - 8);
   at = strstr (shown->str, "best@");
   g_assert_nonnull (at);
   /* left of the mark, which is 4 units right of the tick's text of 8 */
