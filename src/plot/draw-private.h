@@ -45,8 +45,14 @@ double dyno_plot_to_y (const DynoPlotLayout *l, double value);
 
 /* Draws title, unit and names of the lines, above the axes. */
 void dyno_plot_draw_title (const DynoPlotLayout *l, double width);
-/* The line whose name, with its sample line, covers x; -1: none. */
-int dyno_plot_find_name (const DynoPlotLayout *l, double width, double x);
+/* The line whose name, with its sample line, covers x, y; -1: none.  *is_cut: the name is not shown
+ * whole. */
+int dyno_plot_find_name (const DynoPlotLayout *l, double width, double x, double y,
+                         gboolean *is_cut);
+/* The height of the rows of names below the title; 0: the names have room beside it. */
+double dyno_plot_measure_names (const DynoPlotLayout *l, double width);
+/* The y at which the axes begin, or the names where they are below the title. */
+double dyno_plot_title_bottom (const DynoPlotTheme *theme);
 /* Draws one of the plot's lines; filled: with a faint colour below it. */
 void dyno_plot_draw_line (const DynoPlotLayout *l, guint index, gboolean filled);
 /* Draws small triangles at the edge where a line leaves the robust range. */

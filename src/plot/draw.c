@@ -121,9 +121,8 @@ layout_y_axis (DynoPlotLayout *l, double y0, double y1, double x0, double x1)
                     FALSE, TRUE, 0);
 }
 
-/* The y at which the axes may begin, below title and names. */
-static double
-title_bottom (const DynoPlotTheme *theme)
+double
+dyno_plot_title_bottom (const DynoPlotTheme *theme)
 {
   return DYNO_PLOT_PADDING + theme->font_size * 1.35 * 1.45;
 }
@@ -144,7 +143,7 @@ layout (DynoPlotLayout *l, double width, double height)
   double line = theme->font_size * 1.35, labels = 0.0;
 
   l->empty = !dyno_plot_range (l->plot, &r);
-  l->y = title_bottom (theme);
+  l->y = dyno_plot_title_bottom (theme) + dyno_plot_measure_names (l, width);
   l->h = MAX (height - l->y - line * 1.3 - DYNO_PLOT_PADDING, 10.0);
   layout_y_axis (l, r.y0, r.y1, r.x0, r.x1);
 
@@ -376,18 +375,28 @@ dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, 
 
 int
 dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double x,
-                   double y)
+                   double y, gboolean *is_cut)
 {
-  cairo_surface_t *surface;
-  DynoPlotLayout l = { .plot = plot, .theme = theme, .scale = 1.0 };
-  int line;
+  cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
+  DynoPlotLayout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };
+  gboolean cut = FALSE;
+  int line = dyno_plot_find_name (&l, width, x, y, &cut);
 
-  if (y >= title_bottom (theme))
-    return -1;
-  surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
-  l.cr = cairo_create (surface);
-  line = dyno_plot_find_name (&l, width, x);
   cairo_destroy (l.cr);
   cairo_surface_destroy (surface);
+  if (is_cut)
+    *is_cut = cut;
   return line;
+}
+
+double
+dyno_plot_names_height (const DynoPlot *plot, const DynoPlotTheme *theme, double width)
+{
+  cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
+  DynoPlotLayout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };
+  double height = dyno_plot_measure_names (&l, width);
+
+  cairo_destroy (l.cr);
+  cairo_surface_destroy (surface);
+  return height;
 }

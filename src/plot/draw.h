@@ -39,8 +39,10 @@ typedef struct {
    * (own, displayed), both rising.  NULL: the series' own x is displayed. */
   const DynoSeries *x_map;
   gboolean mark_gaps; /* mark values that are NaN */
-  gboolean unnamed;   /* its name is not shown above the axes */
+  gboolean unnamed;   /* its name is not shown above the axes: it belongs to the named line of its
+                     * colour */
   gboolean hidden;    /* its name is faint; the line is not drawn and does not affect the y axis */
+  const char *name;   /* NULL: the series' */
 } DynoPlotLine;
 
 typedef struct {
@@ -83,15 +85,20 @@ double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, 
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                        double height, double pixel_x);
 
-/* The line whose name is at x, y in a drawing of that width; -1: none. */
+/* The line whose name is at x, y in a drawing of that width; -1: none.  *is_cut (may be NULL): the
+ * name is not shown whole. */
 int dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double x,
-                       double y);
+                       double y, gboolean *is_cut);
+const char *dyno_plot_line_name (const DynoPlotLine *line);
+/* The height that the names of the lines need below the title in a drawing of that width, by which
+ * a drawing should be higher; 0: they have room beside the title. */
+double dyno_plot_names_height (const DynoPlot *plot, const DynoPlotTheme *theme, double width);
 
 /* The value of the smoothed line at the series' own x; NaN: the line is not smoothed. */
 double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);
 
-/* Writes several plots, aligned one below the other, each width x height, to a file; the extension
- * determines the format: .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR;
+/* Writes several plots, aligned one below the other, each width x height and the height of its
+ * names, to a file; the extension determines the format: .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR;
  * base's IO, DISK; the message names the path. */
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
                           double width, double height, double scale, const char *path,

@@ -7,6 +7,20 @@
 #define MOST_ROWS 16
 #define FAINT     0.35 /* opacity of the name of a hidden line */
 
+#define NAME_GAP     14.0 /* between two names */
+#define NAME_ROW     1.55 /* height of a row of names, in font sizes */
+#define FEW_ROWS     3    /* rows below the title for which no name is cut */
+#define LEAST_NAME   7.0  /* width to which names are cut at most, in font sizes */
+#define MOST_COLUMNS 6
+
+/* The place of a line's name, and of the sample before it. */
+typedef struct {
+  gboolean shown;
+  guint row; /* 0: beside the title */
+  double from, to;
+  double room; /* of the text; less than its width: it is cut */
+} PlacedName;
+
 /* Draws a sample of a line at x: a dot in its colour, or a short line with its dashes. */
 static void
 draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline, double alpha)
@@ -36,6 +50,12 @@ sample_width (const DynoPlotLayout *l, guint line)
   return l->theme->dashed || l->plot->lines[line].dash > 0 ? 28.0 : 11.0;
 }
 
+const char *
+dyno_plot_line_name (const DynoPlotLine *line)
+{
+  return line->name ? line->name : dyno_series_get_name (line->series);
+}
+
 /* The x at which title and unit end. */
 static double
 find_title_end (const DynoPlotLayout *l)
@@ -50,70 +70,167 @@ find_title_end (const DynoPlotLayout *l)
   return x;
 }
 
-/* Places the name of a line, with its sample before it, from *from to *to; names are placed from
- * right to left, as far as there is room.  left: the end of title and unit; *right: the beginning
- * of the name placed before, and first the right end of all names.  FALSE: there is no room, or no
- * name. */
-static gboolean
-place_name (const DynoPlotLayout *l, guint line, double left, double *right, double *from,
-            double *to)
+/* The right end of the names beside the title; below it there is no button. */
+static double
+find_names_end (const DynoPlotLayout *l, double width, guint row)
 {
-  const DynoPlotLine *one = &l->plot->lines[line];
-  double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, dyno_series_get_name (one->series)),
-         sample = sample_width (l, line);
-
-  if (one->unnamed || *right - w - sample - 5.0 < left)
-    return FALSE;
-  *to = *right;
-  *from = *right - w - sample;
-  *right = *from - 12.0;
-  return TRUE;
+  return width - DYNO_PLOT_PADDING * 1.6 - (row == 0 ? l->plot->title_room : 0.0);
 }
 
 static double
-find_names_end (const DynoPlotLayout *l, double width)
+name_width (const DynoPlotLayout *l, guint line)
 {
-  return width - DYNO_PLOT_PADDING * 1.6 - l->plot->title_room;
+  return dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL,
+                               dyno_plot_line_name (&l->plot->lines[line]));
+}
+
+/* Places the names beside the title, the last at the right end; FALSE: there is no room. */
+static gboolean
+place_beside_title (const DynoPlotLayout *l, double width, const double *widths, PlacedName *names)
+{
+  double left = find_title_end (l), right = find_names_end (l, width, 0);
+
+  for (guint i = l->plot->n_lines; i-- > 0;)
+    {
+      double w = widths[i] + sample_width (l, i);
+
+      if (l->plot->lines[i].unnamed)
+        continue;
+      if (right - w - 5.0 < left)
+        return FALSE;
+      names[i] = (PlacedName){ .shown = TRUE, .from = right - w, .to = right, .room = widths[i] };
+      right -= w + NAME_GAP;
+    }
+  return TRUE;
+}
+
+/* Places the names in rows below the title; names wider than most are cut.  Returns the number of
+ * rows. */
+static guint
+place_below_title (const DynoPlotLayout *l, double width, const double *widths, double most,
+                   PlacedName *names)
+{
+  double x = DYNO_PLOT_PADDING, right = find_names_end (l, width, 1);
+  guint row = 1;
+
+  for (guint i = 0; i < l->plot->n_lines; i++)
+    {
+      double sample = sample_width (l, i), room = MIN (widths[i], MAX (most - sample, 0.0));
+
+      if (l->plot->lines[i].unnamed)
+        continue;
+      if (x > DYNO_PLOT_PADDING && x + sample + room > right + 0.5)
+        {
+          x = DYNO_PLOT_PADDING;
+          row++;
+        }
+      names[i] = (PlacedName){
+        .shown = TRUE, .row = row, .from = x, .to = x + sample + room, .room = room
+      };
+      x = names[i].to + NAME_GAP;
+    }
+  return row;
+}
+
+/* Places the name of each line that has one, with its sample before it: beside the title where all
+ * names have room there, else in rows below it.  Long names are cut where they would need many
+ * rows.  Returns the number of rows below the title; *names has n_lines elements, g_free. */
+static guint
+place_names (const DynoPlotLayout *l, double width, PlacedName **names)
+{
+  guint n = l->plot->n_lines, rows = 0;
+  g_autofree double *widths = g_new0 (double, MAX (n, 1));
+  double row = find_names_end (l, width, 1) - DYNO_PLOT_PADDING;
+
+  *names = g_new0 (PlacedName, MAX (n, 1));
+  if (n < 2)
+    return 0;
+  for (guint i = 0; i < n; i++)
+    widths[i] = l->plot->lines[i].unnamed ? 0.0 : name_width (l, i);
+  if (place_beside_title (l, width, widths, *names))
+    return 0;
+  for (guint columns = 1; columns <= MOST_COLUMNS; columns++)
+    {
+      double most = (row - (columns - 1) * NAME_GAP) / columns;
+
+      if (columns > 1 && most < LEAST_NAME * l->theme->font_size)
+        break;
+      rows = place_below_title (l, width, widths, most, *names);
+      if (rows <= FEW_ROWS)
+        break;
+    }
+  return rows;
+}
+
+double
+dyno_plot_measure_names (const DynoPlotLayout *l, double width)
+{
+  g_autofree PlacedName *names = NULL;
+
+  return place_names (l, width, &names) * NAME_ROW * l->theme->font_size;
+}
+
+/* The text with its end replaced by an ellipsis, so that it is at most `room` wide; g_free. */
+static char *
+cut_name (const DynoPlotLayout *l, const char *text, double room)
+{
+  glong low = 0, high = g_utf8_strlen (text, -1);
+
+  while (low < high)
+    {
+      glong middle = (low + high + 1) / 2;
+      g_autofree char *start = g_utf8_substring (text, 0, middle),
+                      *cut = g_strconcat (start, "…", NULL);
+
+      if (dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, cut) <= room)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+  g_autofree char *start = g_utf8_substring (text, 0, low);
+  return g_strconcat (g_strchomp (start), "…", NULL);
 }
 
 static void
 draw_names (const DynoPlotLayout *l, double width, double baseline)
 {
-  double left = find_title_end (l), right = find_names_end (l, width), from, to, alpha;
+  g_autofree PlacedName *names = NULL;
 
-  for (guint i = l->plot->n_lines; i-- > 0;)
+  place_names (l, width, &names);
+  for (guint i = 0; i < l->plot->n_lines; i++)
     {
       const DynoPlotLine *line = &l->plot->lines[i];
+      const char *name = dyno_plot_line_name (line);
+      double y = baseline + names[i].row * NAME_ROW * l->theme->font_size,
+             alpha = line->hidden ? FAINT : 1.0;
+      g_autofree char *cut = NULL;
 
-      if (!place_name (l, i, left, &right, &from, &to))
-        {
-          if (line->unnamed)
-            continue;
-          return;
-        }
-      alpha = line->hidden ? FAINT : 1.0;
+      if (!names[i].shown)
+        continue;
+      if (name_width (l, i) > names[i].room + 0.5)
+        cut = cut_name (l, name, names[i].room);
       dyno_plot_set_colour (l->cr, &l->theme->foreground, 0.9 * alpha);
-      dyno_plot_text_show (l, DYNO_PLOT_TEXT_LABEL, from + sample_width (l, i), baseline,
-                           dyno_series_get_name (line->series));
-      draw_sample (l, i, from, baseline, alpha);
+      dyno_plot_text_show (l, DYNO_PLOT_TEXT_LABEL, names[i].from + sample_width (l, i), y,
+                           cut ? cut : name);
+      draw_sample (l, i, names[i].from, y, alpha);
     }
 }
 
 int
-dyno_plot_find_name (const DynoPlotLayout *l, double width, double x)
+dyno_plot_find_name (const DynoPlotLayout *l, double width, double x, double y, gboolean *is_cut)
 {
-  double left = find_title_end (l), right = find_names_end (l, width), from, to;
+  g_autofree PlacedName *names = NULL;
+  guint rows = place_names (l, width, &names);
+  double tall = NAME_ROW * l->theme->font_size, below = y - dyno_plot_title_bottom (l->theme);
+  int row = below < 0.0 ? 0 : 1 + (int) (below / tall);
 
-  for (guint i = l->plot->n_lines; l->plot->n_lines > 1 && i-- > 0;)
-    {
-      if (place_name (l, i, left, &right, &from, &to))
-        {
-          if (x >= from - 6.0 && x < to + 6.0)
-            return (int) i;
-        }
-      else if (!l->plot->lines[i].unnamed)
-        break;
-    }
+  for (guint i = 0; row <= (int) rows && i < l->plot->n_lines; i++)
+    if (names[i].shown && names[i].row == (guint) row && x >= names[i].from - 6.0
+        && x < names[i].to + 6.0)
+      {
+        *is_cut = name_width (l, i) > names[i].room + 0.5;
+        return (int) i;
+      }
   return -1;
 }
 
@@ -223,7 +340,7 @@ take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
   smoothed = dyno_plot_get_smoothed (l->plot, index, *x);
   *x = dyno_plot_map_x (line->x_map, *x);
   text = isfinite (y) || !line->mark_gaps ? dyno_axis_format_measure (y, unit) : g_strdup ("NaN");
-  words = g_string_new (dyno_series_get_name (series));
+  words = g_string_new (dyno_plot_line_name (line));
   g_string_append_printf (words, "  %s%s%s", text, unit && *unit ? " " : "", unit ? unit : "");
   if (isfinite (smoothed) && l->plot->smoothed_word)
     {

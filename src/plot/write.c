@@ -22,11 +22,13 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autofree char *lower = g_ascii_strdown (path, -1);
   gboolean png = g_str_has_suffix (lower, ".png");
-  double total = height * n_plots, labels = 0;
+  double total = 0, labels = 0, top = 0;
   cairo_surface_t *surface;
   cairo_status_t status;
   cairo_t *cr;
 
+  for (guint i = 0; i < n_plots; i++)
+    total += height + dyno_plot_names_height (&plots[i], theme, width);
   if (png)
     surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, (int) ceil (width * scale),
                                           (int) ceil (total * scale));
@@ -51,13 +53,15 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
   for (guint i = 0; i < n_plots; i++)
     {
       DynoPlot plot = plots[i];
+      double tall = height + dyno_plot_names_height (&plot, theme, width);
       plot.label_width = labels;
       cairo_save (cr);
-      cairo_translate (cr, 0.0, height * i);
-      cairo_rectangle (cr, 0.0, 0.0, width, height);
+      cairo_translate (cr, 0.0, top);
+      cairo_rectangle (cr, 0.0, 0.0, width, tall);
       cairo_clip (cr);
-      dyno_plot_draw (cr, &plot, theme, width, height, png ? scale : 1.0);
+      dyno_plot_draw (cr, &plot, theme, width, tall, png ? scale : 1.0);
       cairo_restore (cr);
+      top += tall;
     }
   if (png)
     cairo_surface_write_to_png_stream (surface, collect, bytes);
@@ -97,8 +101,9 @@ dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path, GEr
       {
         DynoSeries *s = plots[i].lines[j].series;
         const char *unit = dyno_series_get_unit (s);
-        g_autofree char *name = g_strconcat (dyno_series_get_name (s), unit && *unit ? " (" : "",
-                                             unit ? unit : "", unit && *unit ? ")" : "", NULL);
+        g_autofree char *name =
+            g_strconcat (dyno_plot_line_name (&plots[i].lines[j]), unit && *unit ? " (" : "",
+                         unit ? unit : "", unit && *unit ? ")" : "", NULL);
         g_ptr_array_add (series, s);
         dyno_csv_add_cell (text, name);
       }

@@ -491,7 +491,7 @@ find_names (const DynoPlot *plot, double y, double middle[2])
 
   for (double x = 0; x < 400; x++)
     {
-      int line = dyno_plot_name_at (plot, &dyno_plot_theme_light, 400, x, y);
+      int line = dyno_plot_name_at (plot, &dyno_plot_theme_light, 400, x, y, NULL);
 
       if (line < 0)
         continue;
@@ -532,7 +532,8 @@ test_a_hidden_line_is_only_a_name (void)
   g_assert_true (same[0] == names[0] && same[1] == names[1]);
   plot.lines = lines;
   plot.n_lines = 2;
-  g_assert_cmpint (dyno_plot_name_at (&plot, &dyno_plot_theme_light, 400, names[0], 100), ==, -1);
+  g_assert_cmpint (dyno_plot_name_at (&plot, &dyno_plot_theme_light, 400, names[0], 100, NULL), ==,
+                   -1);
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), >, 30);
   lines[1].hidden = TRUE;
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), ==, 0);
@@ -556,6 +557,100 @@ test_a_hidden_line_is_only_a_name (void)
   g_assert_true (isnan (names[0]) && isfinite (names[1]));
 }
 
+/* --- names of many lines ---------------------------------------------------------------------- */
+
+#define N_NAMES 8
+
+/* Finds the names in a drawing of a width: how many rows they have, in pixels of y at which one of
+ * them is found; which are found, and which of these are cut.  Each is asserted to be one piece. */
+static guint
+find_all_names (const DynoPlot *plot, double width, guint *found, guint *cut)
+{
+  guint tall = 0;
+
+  *found = *cut = 0;
+  for (double y = 0; y < 200; y++)
+    {
+      gboolean any = FALSE;
+      int before = -1;
+      for (double x = 0; x < width; x++)
+        {
+          gboolean is_cut = FALSE;
+          int line = dyno_plot_name_at (plot, &dyno_plot_theme_light, width, x, y, &is_cut);
+          if (line < 0)
+            continue;
+          g_assert_cmpint (line, >=, before); /* from left to right */
+          before = line;
+          any = TRUE;
+          *found |= 1u << line;
+          if (is_cut)
+            *cut |= 1u << line;
+        }
+      tall += any;
+    }
+  return tall;
+}
+
+/* Names that have no room beside the title are in rows below it, all of them; the drawing needs
+ * their height.  They are cut only where they would need many rows. */
+static void
+test_every_line_has_its_name (void)
+{
+  static const char *const names[N_NAMES] = { "baseline",
+                                              "half the learning rate",
+                                              "AdamW, 6 epochs",
+                                              "wide",
+                                              "label smoothing 0.1",
+                                              "fine-tuned from the ImageNet weights",
+                                              "mixup",
+                                              "batch 256" };
+  DynoSeries *series[N_NAMES];
+  DynoPlotLine lines[N_NAMES + 1] = { 0 };
+  DynoPlot plot = {
+    .title = "Loss", .lines = lines, .n_lines = 2, .y_limit = (double) NAN, .cursor_x = (double) NAN
+  };
+  const DynoPlotTheme *theme = &dyno_plot_theme_light;
+  guint found, cut, tall;
+
+  for (guint i = 0; i < N_NAMES; i++)
+    {
+      series[i] = dyno_series_new (names[i], "");
+      dyno_series_append (series[i], 0, i == 4 ? 20 : i);
+      dyno_series_append (series[i], 1, i == 4 ? 20 : i + 1);
+      lines[i] = (DynoPlotLine){ .series = series[i], .colour = i };
+    }
+  lines[N_NAMES] = (DynoPlotLine){ .series = series[0], .unnamed = TRUE };
+  g_assert_cmpfloat (dyno_plot_names_height (&plot, theme, 400), ==, 0);
+  g_assert_cmpfloat (dyno_plot_names_height (&plot, theme, 200), >, 0);
+  plot.n_lines = N_NAMES + 1;
+  find_all_names (&plot, 2000, &found, &cut);
+  g_assert_true (found == 0xff && cut == 0);
+  g_assert_cmpfloat (dyno_plot_names_height (&plot, theme, 2000), ==, 0);
+  for (double width = 900; width >= 300; width -= 150)
+    {
+      double height = dyno_plot_names_height (&plot, theme, width);
+      tall = find_all_names (&plot, width, &found, &cut);
+      g_assert_cmphex (found, ==, 0xff);
+      if (width == 900) /* all beside the title */
+        g_assert_cmpfloat (height, ==, 0);
+      else
+        {
+          double y = 10 + 1.96 * theme->font_size + 4; /* in the first row */
+          g_assert_cmpfloat_with_epsilon (tall, height, 1);
+          g_assert_cmpint (dyno_plot_name_at (&plot, theme, width, 14, y, NULL), ==, 0);
+        }
+      g_assert_cmpfloat (height, <=, 5 * 1.55 * theme->font_size);
+      g_assert_true (width < 600 || cut == 0);
+    }
+  g_assert_cmphex (cut, ==, 1u << 5); /* only the longest */
+  /* The axes begin below the names: the highest line, a flat one, is drawn there. */
+  int top = (int) (10 + 1.96 * theme->font_size + dyno_plot_names_height (&plot, theme, 400));
+  g_assert_cmpuint (count (&plot, theme, 30, top - 4, is_red), <, 100); /* the name's sample */
+  g_assert_cmpuint (count (&plot, theme, top - 4, top + 4, is_red), >, 200);
+  for (guint i = 0; i < N_NAMES; i++)
+    dyno_series_free (series[i]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -577,6 +672,7 @@ main (int argc, char **argv)
                    test_a_line_of_many_points_is_dashed);
   g_test_add_func ("/plot/draw/text-is-the-themes", test_text_is_the_themes);
   g_test_add_func ("/plot/draw/a-hidden-line-is-only-a-name", test_a_hidden_line_is_only_a_name);
+  g_test_add_func ("/plot/draw/every-line-has-its-name", test_every_line_has_its_name);
   g_test_add_func ("/plot/draw/x-may-be-logarithmic", test_x_may_be_logarithmic);
   g_test_add_func ("/plot/draw/many-points-are-drawn-cheaply", test_many_points_are_drawn_cheaply);
   return g_test_run ();

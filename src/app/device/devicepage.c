@@ -274,7 +274,7 @@ add_plot (DynoDevicePage *self, guint plot)
   dyno_plot_view_set_labels (view, _ (plots[plot].title), plots[plot].unit, "");
   dyno_plot_view_set_x (view, _ ("Time"), FALSE, TRUE);
   dyno_plot_view_set_from_zero (view, plots[plot].lines[0] != DYNO_SENSOR_GPU_TEMPERATURE);
-  gtk_widget_set_size_request (GTK_WIDGET (view), -1, PLOT_HEIGHT);
+  dyno_plot_view_set_least_height (view, PLOT_HEIGHT);
   dyno_plot_menu_attach (view);
   dyno_plot_grid_add (self->grid, view);
   g_signal_connect_object (view, "cursor", G_CALLBACK (cursor_moved), self, 0);

@@ -22,6 +22,7 @@ struct _DynoPlotView {
   DynoPlotView *const *row; /* the views aligned with this one, including itself; borrowed */
   guint n_row;
   double own_label_width;
+  int least_height;          /* pixels, without the names below the title; 0: by the font */
   gboolean dragging, hand;   /* hand: the cursor is a hand, since it is over the name of a line */
   double drag_from, drag_to; /* pixels */
   DynoPlotSpan drag_span, drag_axis; /* the spans when the drag began; drag_axis: never "all" */
@@ -57,9 +58,9 @@ list_hidden (const DynoPlot *plot)
 {
   GString *names = g_string_new (NULL);
   for (guint i = 0; i < plot->n_lines; i++)
-    if (plot->lines[i].hidden)
+    if (plot->lines[i].hidden && !plot->lines[i].unnamed)
       g_string_append_printf (names, "%s%s", names->len ? ", " : "",
-                              dyno_series_get_name (plot->lines[i].series));
+                              dyno_plot_line_name (&plot->lines[i]));
   return g_string_free (names, names->len == 0);
 }
 
@@ -83,7 +84,7 @@ describe (const DynoPlot *plot)
       g_autofree char *value = dyno_axis_format_measure (y, dyno_series_get_unit (series));
       double smoothed = dyno_plot_get_smoothed (plot, i, x);
       g_string_append_printf (values, "%s%s %s", values->len ? ", " : "",
-                              dyno_series_get_name (series), value);
+                              dyno_plot_line_name (&plot->lines[i]), value);
       if (*dyno_series_get_unit (series))
         g_string_append_printf (values, " %s", dyno_series_get_unit (series));
       if (isfinite (smoothed))
@@ -158,10 +159,13 @@ void
 dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *y_label,
                            const char *empty)
 {
+  gboolean renamed = g_strcmp0 (self->title, title) || g_strcmp0 (self->y_label, y_label);
   replace (&self->title, title, &self->plot.title);
   replace (&self->y_label, y_label, &self->plot.y_label);
   replace (&self->empty, empty, &self->plot.empty);
   dyno_widget_set_accessible_name (GTK_WIDGET (self), title);
+  if (renamed) /* the names of the lines may need other rows */
+    gtk_widget_queue_resize (GTK_WIDGET (self));
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -179,15 +183,20 @@ dyno_plot_view_set_lines (DynoPlotView *self, const DynoPlotLine *lines, guint n
 {
   DynoPlotLine before[DYNO_PLOT_VIEW_MAX_LINES];
   guint n_before = self->plot.n_lines;
+  gboolean renamed = n != n_before;
   memcpy (before, self->lines, sizeof before);
   self->plot.n_lines = MIN (n, DYNO_PLOT_VIEW_MAX_LINES);
   for (guint i = 0; i < self->plot.n_lines; i++)
     {
       self->lines[i] = lines[i];
+      renamed |= i >= n_before || before[i].series != lines[i].series
+                 || before[i].name != lines[i].name || before[i].unnamed != lines[i].unnamed;
       for (guint k = 0; k < n_before; k++)
         if (before[k].series == lines[i].series)
           self->lines[i].hidden = before[k].hidden;
     }
+  if (renamed) /* the names may need other rows */
+    gtk_widget_queue_resize (GTK_WIDGET (self));
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -288,7 +297,32 @@ dyno_plot_view_get_plot (DynoPlotView *self)
 static void
 dyno_plot_view_preferred_height (GtkWidget *widget, int *least, int *natural)
 {
-  *least = *natural = (int) (dyno_plot_theme_for_widget (widget)->font_size * 12.5);
+  int enough = (int) (dyno_plot_theme_for_widget (widget)->font_size * 12.5);
+  *least = *natural = MAX (enough, DYNO_PLOT_VIEW (widget)->least_height);
+}
+
+/* The names below the title need their height in addition. */
+static void
+dyno_plot_view_preferred_height_for_width (GtkWidget *widget, int width, int *least, int *natural)
+{
+  DynoPlotView *self = DYNO_PLOT_VIEW (widget);
+  dyno_plot_view_preferred_height (widget, least, natural);
+  *least = *natural = *least
+                      + (int) ceil (dyno_plot_names_height (
+                          &self->plot, dyno_plot_theme_for_widget (widget), width));
+}
+
+static GtkSizeRequestMode
+dyno_plot_view_request_mode (GtkWidget *widget)
+{
+  return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
+}
+
+void
+dyno_plot_view_set_least_height (DynoPlotView *self, int pixels)
+{
+  self->least_height = pixels;
+  gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
 static gboolean
@@ -325,10 +359,15 @@ x_at (DynoPlotView *self, double pixel)
 
 /* --- hiding lines ----------------------------------------------------------------------------- */
 
+/* Lines without a name follow the named line of their colour. */
 static void
 toggle (DynoPlotView *self, guint line)
 {
-  self->lines[line].hidden = !self->lines[line].hidden;
+  gboolean hidden = !self->lines[line].hidden;
+  self->lines[line].hidden = hidden;
+  for (guint i = 0; i < self->plot.n_lines; i++)
+    if (self->lines[i].unnamed && self->lines[i].colour == self->lines[line].colour)
+      self->lines[i].hidden = hidden;
   g_object_notify (G_OBJECT (gtk_widget_get_accessible (GTK_WIDGET (self))),
                    "accessible-description");
   gtk_widget_queue_draw (GTK_WIDGET (self));
@@ -348,11 +387,25 @@ toggle_named (DynoPlotView *self, guint place)
 }
 
 static int
-name_at (DynoPlotView *self, double x, double y)
+name_at (DynoPlotView *self, double x, double y, gboolean *is_cut)
 {
   GtkWidget *widget = GTK_WIDGET (self);
   return dyno_plot_name_at (&self->plot, dyno_plot_theme_for_widget (widget),
-                            gtk_widget_get_allocated_width (widget), x, y);
+                            gtk_widget_get_allocated_width (widget), x, y, is_cut);
+}
+
+/* A name that is cut is shown whole. */
+static gboolean
+dyno_plot_view_query_tooltip (GtkWidget *widget, int x, int y, gboolean keyboard,
+                              GtkTooltip *tooltip)
+{
+  DynoPlotView *self = DYNO_PLOT_VIEW (widget);
+  gboolean is_cut = FALSE;
+  int line = keyboard ? -1 : name_at (self, x, y, &is_cut);
+  if (line < 0 || !is_cut)
+    return FALSE;
+  gtk_tooltip_set_text (tooltip, dyno_plot_line_name (&self->lines[line]));
+  return TRUE;
 }
 
 /* --- zooming and panning ---------------------------------------------------------------------- */
@@ -424,7 +477,7 @@ dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
     return GDK_EVENT_PROPAGATE;
   gtk_widget_grab_focus (widget);
   self->dragging = FALSE;
-  int name = name_at (self, event->x, event->y);
+  int name = name_at (self, event->x, event->y, NULL);
   if (name >= 0)
     {
       if (event->type == GDK_BUTTON_PRESS)
@@ -503,7 +556,7 @@ dyno_plot_view_motion (GtkWidget *widget, GdkEventMotion *event)
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
   if (self->dragging)
     drag_to (self, event->x);
-  show_hand (self, !self->dragging && name_at (self, event->x, event->y) >= 0);
+  show_hand (self, !self->dragging && name_at (self, event->x, event->y, NULL) >= 0);
   g_signal_emit (self, signals[CURSOR], 0, x_at (self, event->x));
   return GDK_EVENT_PROPAGATE;
 }
@@ -615,7 +668,10 @@ dyno_plot_view_class_init (DynoPlotViewClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   G_OBJECT_CLASS (class)->finalize = dyno_plot_view_finalize;
   widget_class->draw = dyno_plot_view_draw;
+  widget_class->get_request_mode = dyno_plot_view_request_mode;
   widget_class->get_preferred_height = dyno_plot_view_preferred_height;
+  widget_class->get_preferred_height_for_width = dyno_plot_view_preferred_height_for_width;
+  widget_class->query_tooltip = dyno_plot_view_query_tooltip;
   widget_class->motion_notify_event = dyno_plot_view_motion;
   widget_class->leave_notify_event = dyno_plot_view_leave;
   widget_class->key_press_event = dyno_plot_view_key;
@@ -642,6 +698,7 @@ dyno_plot_view_init (DynoPlotView *self)
   /* Translators: before a value of a smoothed line: "Training 0.532, smoothed 0.541" */
   self->plot.smoothed_word = _ ("smoothed");
   gtk_widget_set_can_focus (GTK_WIDGET (self), TRUE);
+  gtk_widget_set_has_tooltip (GTK_WIDGET (self), TRUE); /* of names that are cut */
   gtk_widget_add_events (GTK_WIDGET (self), GDK_POINTER_MOTION_MASK | GDK_LEAVE_NOTIFY_MASK
                                                 | GDK_BUTTON_PRESS_MASK | GDK_BUTTON_RELEASE_MASK
                                                 | GDK_SCROLL_MASK | GDK_SMOOTH_SCROLL_MASK);

@@ -29,6 +29,9 @@ void dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust); /* see Dyn
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
 void dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing);
 void dyno_plot_view_set_title_room (DynoPlotView *self, double room);
+/* The least height of the view, without the rows of names below its title, which are added to it by
+ * the width; 0: as the font needs it. */
+void dyno_plot_view_set_least_height (DynoPlotView *self, int pixels);
 /* Sets the visible span, which stays while data are added. */
 void dyno_plot_view_set_span (DynoPlotView *self, DynoPlotSpan span);
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);

@@ -235,9 +235,74 @@ test_lines_of_a_learning_rate_test (void)
     }
 }
 
+/* A view is higher where the names of its lines need rows, each name can be clicked there, and one
+ * that is cut has its whole text as tooltip. */
+static void
+test_names_in_rows_are_clicked (void)
+{
+  enum { N = 8 };
+  GtkWidget *view = g_object_new (DYNO_TYPE_PLOT_VIEW, NULL);
+  DynoPlotView *self = DYNO_PLOT_VIEW (view);
+  DynoSeries *series[N];
+  DynoPlotLine lines[N + 1];
+  int one, few, many;
+
+  for (guint i = 0; i < N; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("run %u with half the learning rate", i);
+      series[i] = dyno_series_new (name, "");
+      dyno_series_append (series[i], 0, i);
+      dyno_series_append (series[i], 9, 2 * i);
+      lines[i] = (DynoPlotLine){ .series = series[i], .colour = i };
+    }
+  lines[N] = (DynoPlotLine){ .series = series[6], .colour = 6, .dash = 1, .unnamed = TRUE };
+  dyno_plot_view_set_labels (self, "Loss", "", "");
+  dyno_plot_view_set_least_height (self, 190);
+  GtkWidget *window = parts_show (view, 400, 400);
+  dyno_plot_view_set_lines (self, lines, 1);
+  gtk_widget_get_preferred_height_for_width (view, 400, &one, NULL);
+  g_assert_cmpint (one, ==, 190);
+  dyno_plot_view_set_lines (self, lines, N + 1);
+  gtk_widget_get_preferred_height_for_width (view, 400, &many, NULL);
+  gtk_widget_get_preferred_height_for_width (view, 800, &few, NULL);
+  g_assert_true (many > few && few > one);
+
+  const DynoPlot *plot = dyno_plot_view_get_plot (self);
+  guint clicked = 0, told = 0, before = N;
+  for (int y = 30; y < many - 100; y += 4)
+    for (int x = 12; x < 400; x += 12)
+      {
+        g_autofree char *tip = parts_get_tooltip (view, x, y, FALSE);
+        parts_button (view, GDK_BUTTON_PRESS, x, y);
+        parts_button (view, GDK_BUTTON_RELEASE, x, y);
+        for (guint i = 0; i < N; i++)
+          if (plot->lines[i].hidden)
+            {
+              g_assert_cmpint (plot->lines[N].hidden, ==, i == 6);
+              clicked |= 1u << i;
+              if (tip && before != i)
+                told++;
+              if (tip)
+                g_assert_cmpstr (tip, ==, dyno_series_get_name (series[i]));
+              before = i;
+              parts_button (view, GDK_BUTTON_PRESS, x, y); /* it is shown again */
+              g_assert_false (plot->lines[i].hidden || plot->lines[N].hidden);
+              tip = (g_free (tip), NULL);
+            }
+        g_assert_null (tip); /* the axes have none */
+      }
+  g_assert_cmphex (clicked, ==, 0xff);
+  g_assert_cmpuint (told, >=, N);
+  dyno_plot_view_set_lines (self, NULL, 0);
+  gtk_widget_destroy (window);
+  for (guint i = 0; i < N; i++)
+    dyno_series_free (series[i]);
+}
+
 void
 parts_add_plot (void)
 {
+  g_test_add_func ("/ui/parts/names-in-rows-are-clicked", test_names_in_rows_are_clicked);
   g_test_add_func ("/ui/parts/a-dragged-plot-follows-the-pointer",
                    test_a_dragged_plot_follows_the_pointer);
   g_test_add_func ("/ui/parts/keys-read-a-plot", test_keys_read_a_plot);
