@@ -17,7 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-#define FOLLOW_S 2
+#define FOLLOW_S    2
+#define PLOT_HEIGHT 190
 
 enum { STEPS, EPOCHS, TIME };
 enum { LOSS, LOG_LOSS, METRIC, RATE, MEMORY };
@@ -117,6 +118,17 @@ name_axis (DynoRunCompare *self, int quantity, const DynoMetricInfo *metric, con
                       || (quantity == METRIC && metric && metric->format == DYNO_METRIC_FRACTION));
 }
 
+/* The name of a curve above the plot; NULL: the series' own. */
+static const char *
+name_line (DynoRunCompare *self, const DynoRunCurve *curve, int quantity, guint part,
+           gboolean named)
+{
+  if (self->n == 1 && quantity <= METRIC)
+    return part == 0 ? _ ("Training") : _ ("Validation");
+  /* The run's name is enough where only its validation is drawn. */
+  return part == 1 && named ? dyno_series_get_name (curve->loss) : NULL;
+}
+
 static void
 show_curves (DynoRunCompare *self)
 {
@@ -134,6 +146,9 @@ show_curves (DynoRunCompare *self)
         const DynoRunCurve *curve = dyno_run_curves_get (self->curves, self->runs[i], TRUE);
         DynoSeries *series = curve ? get_series (curve, quantity, part, metric) : NULL,
                    *trained = curve ? get_series (curve, quantity, 0, metric) : NULL;
+        /* Only validations measure some metrics. */
+        gboolean named =
+            part == 0 || self->n == 1 || !trained || dyno_series_get_length (trained) == 0;
         waits |= !curve;
         if (!series || dyno_series_get_length (series) == 0)
           continue;
@@ -141,9 +156,9 @@ show_curves (DynoRunCompare *self)
                                      .colour = i,
                                      .dash = part,
                                      .points = part == 1,
-                                     /* only validations measure some metrics */
-                                     .unnamed = part == 1 && dyno_series_get_length (trained) > 0,
-                                     .hidden = is_hidden (self, i, part),
+                                     .unnamed = !named,
+                                     .name = name_line (self, curve, quantity, part, named),
+                                     .hidden = is_hidden (self, i, named ? part : 0),
                                      .mark_gaps = part == 0 && quantity <= LOG_LOSS,
                                      .x_map = x == EPOCHS ? curve->epochs
                                               : x == TIME ? curve->seconds
@@ -639,7 +654,8 @@ dyno_run_compare_init (DynoRunCompare *self)
   self->view = g_object_ref_sink (g_object_new (DYNO_TYPE_PLOT_VIEW, NULL));
   dyno_plot_menu_attach (self->view);
   add_bar (self);
-  g_object_set (self->view, "expand", TRUE, "height-request", 190, NULL);
+  g_object_set (self->view, "expand", TRUE, NULL);
+  dyno_plot_view_set_least_height (self->view, PLOT_HEIGHT);
   g_signal_connect (self->view, "span", G_CALLBACK (span_asked), NULL);
   g_signal_connect (self->view, "cursor", G_CALLBACK (dyno_plot_view_set_cursor), NULL);
   dyno_widget_add_class (card, "card", TRUE);

@@ -195,10 +195,12 @@ read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   entry->steps = request->steps;
   entry->whole = request->whole;
   entry->size = log ? about.st_size : 0;
+  /* Translators: name of a run, whose validation a curve shows: "baseline, validation" */
+  g_autofree char *validated = g_strdup_printf (_ ("%s, validation"), request->title);
   curve->loss = dyno_series_new (request->title, "");
-  curve->val_loss = dyno_series_new (request->title, "");
+  curve->val_loss = dyno_series_new (validated, "");
   curve->metric = dyno_series_new (request->title, "");
-  curve->val_metric = dyno_series_new (request->title, "");
+  curve->val_metric = dyno_series_new (validated, "");
   curve->rate = dyno_series_new (request->title, _ ("samples/s"));
   curve->memory = dyno_series_new (request->title, "MiB");
   curve->seconds = dyno_series_new ("", "s");

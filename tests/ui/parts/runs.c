@@ -670,12 +670,26 @@ has_curves (gpointer data)
   return dyno_plot_view_get_plot (curves->view)->n_lines == curves->n;
 }
 
+/* The name of a run hides both of its curves, and shows them again, also over another quantity. */
+static void
+assert_hidden_together (DynoPlotView *view)
+{
+  const DynoPlot *plot = dyno_plot_view_get_plot (view);
+
+  for (guint hidden = 1; hidden < 2; hidden--)
+    {
+      parts_press (GTK_WIDGET (view), GDK_KEY_2);
+      for (guint i = 0; i < 4; i++)
+        g_assert_cmpint (plot->lines[i].hidden, ==, hidden && i % 2 == 1);
+    }
+}
+
 /* The curves of the selected runs are drawn, the training before the validation, each run with its
  * own colour, over the chosen axis. */
 static void
 test_curves_of_the_selected_runs (void)
 {
-  GtkWidget *compare = g_object_ref_sink (dyno_run_compare_new ());
+  GtkWidget *compare = dyno_run_compare_new (), *window = parts_show (compare, 900, 600);
   DynoRunCompare *self = DYNO_RUN_COMPARE (compare);
   g_autoptr (GPtrArray) combos = parts_find_all (compare, GTK_TYPE_COMBO_BOX_TEXT);
   GtkComboBox *axis = GTK_COMBO_BOX (combos->pdata[1]);
@@ -700,7 +714,8 @@ test_curves_of_the_selected_runs (void)
       g_assert_cmpuint (plot->lines[i].colour, ==, i % 2);
       g_assert_true (plot->lines[i].unnamed == (i >= 2));
       g_assert_null (plot->lines[i].x_map);
-      g_assert_cmpstr (dyno_series_get_name (plot->lines[i].series), ==, i % 2 ? "b" : "a");
+      const char *const names[] = { "a", "b", "a, validation", "b, validation" };
+      g_assert_cmpstr (dyno_plot_line_name (&plot->lines[i]), ==, names[i]);
       /* Validations lie at the steps after which they were made. */
       double x0, x1, y0, y1;
       g_assert_true (
@@ -723,15 +738,26 @@ test_curves_of_the_selected_runs (void)
   g_assert_cmpstr (plot->x_label, ==, "Step");
   g_signal_emit_by_name (drawn.view, "span", 5.0, 15.0);
   g_assert_true (plot->x0 == 5 && plot->x1 == 15);
+  assert_hidden_together (drawn.view);
   drawn.n = 2;
   dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs + 1, 2);
   parts_wait (has_curves, &drawn);
   g_assert_true (plot->x0 == 0 && plot->x1 == 0); /* the zoom was of the other runs */
   g_assert_cmpuint (dyno_series_get_length (plot->lines[0].series), ==, 50);
   g_assert_cmpuint (dyno_series_get_length (plot->lines[1].series), ==, 5);
+  /* The curves of one run are named by what they are of. */
+  dyno_run_compare_show (self, curves, (const DynoStoredRun *const *) runs, 1);
+  g_assert_cmpuint (plot->n_lines, ==, 0);
+  parts_wait (has_curves, &drawn);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_false (plot->lines[i].unnamed || plot->lines[i].hidden);
+      g_assert_cmpstr (dyno_plot_line_name (&plot->lines[i]), ==, i ? "Validation" : "Training");
+    }
+  parts_press (GTK_WIDGET (drawn.view), GDK_KEY_2);
+  g_assert_true (!plot->lines[0].hidden && plot->lines[1].hidden);
   dyno_run_compare_show (self, curves, NULL, 0);
-  gtk_widget_destroy (compare);
-  g_object_unref (compare);
+  gtk_widget_destroy (window);
   g_object_unref (curves);
   for (guint i = 0; i < 3; i++)
     dyno_stored_run_free (runs[i]);
