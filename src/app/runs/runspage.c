@@ -111,6 +111,7 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   if (runs)
     dyno_run_list_set_runs (self->runs, runs);
   gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), GTK_TREE_MODEL (self->runs));
+  dyno_run_table_fit (self->list);
   for (guint row = 0; ids->len > 0 && row < dyno_run_list_get_length (self->runs); row++)
     for (guint i = 0; i < ids->len; i++)
       if (g_array_index (ids, gint64, i) == dyno_run_list_get (self->runs, row)->id)

@@ -358,7 +358,7 @@ test_the_table_of_runs_has_these_columns (void)
       g_string_append_printf (all, " %s\n", sort < 0 ? "unsorted" : sorted[sort]);
     }
   g_assert_cmpstr (all->str, ==,
-                   "Run: 144 left expands title\n"
+                   "Run: 144 left title\n"
                    "Loss: 90 left unsorted\n"
                    "Best: 78 right best\n"
                    "Begun: 130 left begun\n"

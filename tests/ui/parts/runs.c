@@ -763,9 +763,89 @@ test_curves_of_the_selected_runs (void)
     dyno_stored_run_free (runs[i]);
 }
 
+static int
+width_of (GtkWidget *list, int column)
+{
+  return gtk_tree_view_column_get_fixed_width (
+      gtk_tree_view_get_column (GTK_TREE_VIEW (list), column));
+}
+
+static char *
+tooltip_of (GtkWidget *list, int row)
+{
+  g_autoptr (GtkTreePath) path = gtk_tree_path_new_from_indices (row, -1);
+  GdkRectangle area;
+  int x, y;
+
+  gtk_tree_view_get_cell_area (GTK_TREE_VIEW (list), path,
+                               gtk_tree_view_get_column (GTK_TREE_VIEW (list), 0), &area);
+  gtk_tree_view_convert_bin_window_to_widget_coords (GTK_TREE_VIEW (list), area.x + area.width / 2,
+                                                     area.y + area.height / 2, &x, &y);
+  return parts_get_tooltip (list, x, y, FALSE);
+}
+
+/* The column of names is as wide as the longest name, up to a limit, and the other columns are as
+ * wide as their texts need; a column that the user has resized stays. */
+static void
+test_columns_fit_the_runs (void)
+{
+  static const char longer[] = "half the learning rate and no warm-up",
+                    longest[] = "fine-tuned from the weights of ImageNet, with half the learning "
+                                "rate, no warm-up and two frozen stages";
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  GtkWidget *list = dyno_run_table_new (curves), *window = parts_show (list, 1150, 300);
+  DynoRunList *runs = dyno_run_list_new ();
+  enum { STATE = 8, TAGS = 9 };
+  int state = width_of (list, STATE), narrow = 0, wide = 0;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      GPtrArray *some = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+      g_ptr_array_add (some, new_run (1, "a", "mlp", 0.5));
+      if (i > 0)
+        g_ptr_array_add (some, new_run (2, i == 1 ? longer : longest, "mlp", 0.6));
+      if (i == 2)
+        ((DynoStoredRun *) some->pdata[0])->tags = g_strdup ("good");
+      gtk_tree_view_set_model (GTK_TREE_VIEW (list), NULL);
+      dyno_run_list_set_runs (runs, some);
+      gtk_tree_view_set_model (GTK_TREE_VIEW (list), GTK_TREE_MODEL (runs));
+      dyno_run_table_fit (list);
+      while (gtk_events_pending ())
+        gtk_main_iteration ();
+      g_assert_cmpint (
+          gtk_tree_view_column_get_visible (gtk_tree_view_get_column (GTK_TREE_VIEW (list), TAGS)),
+          ==, i == 2);
+      if (i == 0)
+        {
+          narrow = width_of (list, 0);
+          g_assert_cmpint (width_of (list, STATE), <, state);
+          gtk_tree_view_column_set_fixed_width (
+              gtk_tree_view_get_column (GTK_TREE_VIEW (list), STATE), 60);
+          continue;
+        }
+      g_assert_cmpint (width_of (list, STATE), ==, 60);
+      /* The newest run is first: the later one has the greater number. */
+      g_autofree char *first = tooltip_of (list, 0), *second = tooltip_of (list, 1);
+      g_assert_null (second);
+      if (i == 1)
+        {
+          wide = width_of (list, 0);
+          g_assert_cmpint (wide, >, 2 * narrow);
+          g_assert_null (first); /* it is whole */
+          continue;
+        }
+      g_assert_cmpint (width_of (list, 0), >, wide);
+      g_assert_cmpstr (first, ==, longest);
+    }
+  gtk_widget_destroy (window);
+  g_object_unref (runs);
+  g_object_unref (curves);
+}
+
 void
 parts_add_runs (void)
 {
+  g_test_add_func ("/ui/parts/columns-fit-the-runs", test_columns_fit_the_runs);
   g_test_add_func ("/ui/parts/curves-of-the-selected-runs", test_curves_of_the_selected_runs);
   g_test_add_func ("/ui/parts/the-table-of-runs-has-its-columns",
                    test_the_table_of_runs_has_its_columns);
