@@ -19,6 +19,7 @@
 
 #define FOLLOW_S    2
 #define PLOT_HEIGHT 190
+#define TABLE_MOST  200 /* height of the settings; a higher table scrolls */
 
 enum { STEPS, EPOCHS, TIME };
 enum { LOSS, LOG_LOSS, METRIC, RATE, MEMORY };
@@ -29,6 +30,7 @@ struct _DynoRunCompare {
   DynoPlotView *view;
   DynoRunCurves *curves;
   guint timer; /* while a run in progress is shown */
+  guint fit;   /* of the table's height */
   const DynoStoredRun *runs[DYNO_RUN_COMPARE_MOST];
   guint n;
   gint64 shown[DYNO_RUN_COMPARE_MOST]; /* ids of the runs that are drawn */
@@ -470,6 +472,30 @@ show_settings (DynoRunCompare *self)
   gtk_widget_show_all (self->grid);
 }
 
+/* The scrolled window asks for the height that the texts have at their least width, with many
+ * lines; the table gets the height for the width that it has. */
+static gboolean
+fit_table (gpointer data)
+{
+  DynoRunCompare *self = data;
+  int width = gtk_widget_get_allocated_width (gtk_bin_get_child (GTK_BIN (self->table))), least,
+      height;
+  self->fit = 0;
+  gtk_widget_get_preferred_width (self->grid, &least, NULL);
+  gtk_widget_get_preferred_height_for_width (self->grid, MAX (width, least), NULL, &height);
+  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table),
+                                              CLAMP (height, 1, TABLE_MOST));
+  return G_SOURCE_REMOVE;
+}
+
+/* No height may be requested during an allocation. */
+static void
+table_allocated (DynoRunCompare *self)
+{
+  if (self->fit == 0)
+    self->fit = g_idle_add_full (G_PRIORITY_HIGH_IDLE, fit_table, self, NULL);
+}
+
 void
 dyno_run_compare_follow (DynoRunCompare *self)
 {
@@ -628,6 +654,7 @@ dyno_run_compare_dispose (GObject *object)
   DynoRunCompare *self = DYNO_RUN_COMPARE (object);
   self->n = 0;
   g_clear_handle_id (&self->timer, g_source_remove);
+  g_clear_handle_id (&self->fit, g_source_remove);
   if (self->view)
     dyno_plot_view_set_lines (self->view, NULL, 0);
   g_clear_object (&self->view);
@@ -664,7 +691,9 @@ dyno_run_compare_init (DynoRunCompare *self)
   gtk_container_add (GTK_CONTAINER (self), card);
   self->table = gtk_scrolled_window_new (NULL, NULL);
   gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (self->table), TRUE);
-  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table), 200);
+  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table), TABLE_MOST);
+  g_signal_connect_object (self->table, "size-allocate", G_CALLBACK (table_allocated), self,
+                           G_CONNECT_SWAPPED);
   dyno_widget_add_class (self->table, "card", TRUE);
   dyno_widget_set_accessible_name (self->table, _ ("Comparison"));
   self->grid = gtk_grid_new ();

@@ -763,6 +763,41 @@ test_curves_of_the_selected_runs (void)
     dyno_stored_run_free (runs[i]);
 }
 
+static gboolean
+fits_its_text (gpointer table)
+{
+  GtkWidget *grid = parts_find (table, GTK_TYPE_GRID);
+  int height, width = gtk_widget_get_allocated_width (grid) + 2 * 14; /* with its margins */
+
+  gtk_widget_get_preferred_height_for_width (grid, width, NULL, &height);
+  return width > 600 && abs (gtk_widget_get_allocated_height (table) - height) <= 6;
+}
+
+/* There is no empty room below the settings, whose texts have one line each where they have room,
+ * nor after others were shown. */
+static void
+test_the_settings_of_a_comparison_fill_their_card (void)
+{
+  GtkWidget *compare = dyno_run_compare_new (), *window = parts_show (compare, 1100, 600);
+  DynoRunCurves *curves = dyno_run_curves_new ();
+  g_autoptr (GPtrArray) tables = parts_find_all (compare, GTK_TYPE_SCROLLED_WINDOW);
+  DynoStoredRun *runs[] = { new_run (1, "half the rate", "mlp", 0.5),
+                            new_run (2, "with a longer warm-up", "mlp", 0.6) };
+
+  runs[1]->settings.lr = 0.25;
+  for (guint n = 1; n <= 2; n++)
+    {
+      dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves,
+                             (const DynoStoredRun *const *) runs, n);
+      parts_wait (fits_its_text, tables->pdata[tables->len - 1]);
+    }
+  dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves, NULL, 0);
+  gtk_widget_destroy (window);
+  g_object_unref (curves);
+  for (guint i = 0; i < 2; i++)
+    dyno_stored_run_free (runs[i]);
+}
+
 static int
 width_of (GtkWidget *list, int column)
 {
@@ -845,6 +880,8 @@ test_columns_fit_the_runs (void)
 void
 parts_add_runs (void)
 {
+  g_test_add_func ("/ui/parts/the-settings-of-a-comparison-fill-their-card",
+                   test_the_settings_of_a_comparison_fill_their_card);
   g_test_add_func ("/ui/parts/columns-fit-the-runs", test_columns_fit_the_runs);
   g_test_add_func ("/ui/parts/curves-of-the-selected-runs", test_curves_of_the_selected_runs);
   g_test_add_func ("/ui/parts/the-table-of-runs-has-its-columns",
