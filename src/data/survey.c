@@ -61,10 +61,15 @@ note_tiny (Survey *s)
   if (found > MAX_NAMED)
     g_string_append_printf (names, _ (" and %u more"), found - MAX_NAMED);
   if (found > 0)
-    add_note (
-        s, g_strdup_printf (_ ("Fewer than %d samples of class %s: a network hardly learns it, and "
-                               "its accuracy says little"),
-                            TINY, names->str));
+    add_note (s, g_strdup_printf (
+                     ngettext ("Fewer than %d samples of class %s: a network hardly learns it, and "
+                               "its accuracy says little. Add samples, or set "
+                               "data.balance=sampling",
+                               "Fewer than %d samples of each of the classes %s: a network hardly "
+                               "learns them, and their accuracies say little. Add samples, or set "
+                               "data.balance=sampling",
+                               found),
+                     TINY, names->str));
 }
 
 static void

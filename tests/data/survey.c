@@ -238,7 +238,7 @@ static void
 test_tiny_classes (void)
 {
   g_autofree char *folder = test_folder_new ();
-  g_autoptr (DynoSurvey) found = NULL;
+  g_autoptr (DynoSurvey) found = NULL, more = NULL;
   const char *tiny;
 
   put_class (folder, "large", 10, 0);
@@ -246,7 +246,11 @@ test_tiny_classes (void)
   found = survey (folder, 0);
   tiny = find (found, "hardly learns");
   g_assert_true (tiny && strstr (tiny, "small") && !strstr (tiny, "large"));
-  g_assert_true (is_harm (found, "hardly learns"));
+  g_assert_true (is_harm (found, "samples of class “small”: a network hardly learns it"));
+  put_class (folder, "smaller", 8, 100);
+  more = survey (folder, 0);
+  g_assert_true (is_harm (
+      more, "samples of each of the classes “small”, “smaller”: a network hardly learns them"));
   test_folder_remove (folder);
 }
 
@@ -315,9 +319,9 @@ test_counts_of_classes (void)
     { "aaaaaaaaaaaacccccccccccc", "order of their classes", "All samples" },
     { "aaaaccca", "hardly learns", "order of their classes" },
     { "aaaacccc", "order of their classes", " more" },
-    { "aaaaccc", "class “0”, “2”: a", "order of their classes" },
-    { "aabbccddffgggggggggg", "class “0”, “1”, “2”, “3”, “5”: a", " more" },
-    { "aabbccddffhgggggggggg", "class “0”, “1”, “2”, “3”, “5” and 1 more: a", "“7”" },
+    { "aaaaccc", "classes “0”, “2”: a", "order of their classes" },
+    { "aabbccddffgggggggggg", "classes “0”, “1”, “2”, “3”, “5”: a", " more" },
+    { "aabbccddffhgggggggggg", "classes “0”, “1”, “2”, “3”, “5” and 1 more: a", "“7”" },
     { "aabbccddffhigggggggggg", "“3”, “5” and 2 more: a", "“6”" },
   };
 

@@ -71,8 +71,9 @@ test_inspect (void)
            "triangle        2  33.3 %\n"
            "\n"
            "what may hurt:\n"
-           "  Fewer than 10 samples of class “circle”, “square”, “triangle”: a network "
-           "hardly learns it, and its accuracy says little\n"
+           "  Fewer than 10 samples of each of the classes “circle”, “square”, “triangle”: a "
+           "network hardly learns them, and their accuracies say little. Add samples, or set "
+           "data.balance=sampling\n"
            "= 0\n");
   INSPECT (
       "builtin:shapes?size=8&samples=6&classes=3 --json",
@@ -91,8 +92,9 @@ test_inspect (void)
       "[], \"variable\": false}, {\"name\": \"seed\", \"role\": \"seed\", \"element\": \"int32\", "
       "\"axes\": \"\", \"shape\": [], \"variable\": false}], \"has_split\": false, "
       "\"generated\": true, \"unreadable_files\": [], \"notes\": [], \"warnings\": [\"Fewer "
-      "than 10 samples of class “circle”, “square”, “triangle”: a network hardly "
-      "learns it, and its accuracy says little\"], \"examples\": [{\"index\": 0, \"name\": "
+      "than 10 samples of each of the classes “circle”, “square”, “triangle”: a network hardly "
+      "learns them, and their accuracies say little. Add samples, or set "
+      "data.balance=sampling\"], \"examples\": [{\"index\": 0, \"name\": "
       "\"circle #0\", \"target\": \"circle\"}, {\"index\": 3, \"name\": \"circle #3\", \"target\": "
       "\"circle\"}, {\"index\": 1, \"name\": \"square #1\", \"target\": \"square\"}, {\"index\": "
       "4, \"name\": \"square #4\", \"target\": \"square\"}, {\"index\": 2, \"name\": \"triangle "
@@ -111,8 +113,9 @@ test_inspect (void)
            "3 half turns        1  33.3 %\n"
            "\n"
            "what may hurt:\n"
-           "  Fewer than 10 samples of class “2 half turns”, “3 half turns”: a network "
-           "hardly learns it, and its accuracy says little\n"
+           "  Fewer than 10 samples of each of the classes “2 half turns”, “3 half turns”: a "
+           "network hardly learns them, and their accuracies say little. Add samples, or set "
+           "data.balance=sampling\n"
            "= 0\n");
   INSPECT ("builtin:poses?size=8&samples=2",
            "Drawn heads (built in): poses\n"
@@ -332,8 +335,9 @@ test_inspect (void)
            "#5       y\n"
            "\n"
            "what may hurt:\n"
-           "  Fewer than 10 samples of class “x”, “y”: a network hardly learns it, and "
-           "its accuracy says little\n"
+           "  Fewer than 10 samples of each of the classes “x”, “y”: a "
+           "network hardly learns them, and their accuracies say little. Add samples, or set "
+           "data.balance=sampling\n"
            "= 0\n");
   INSPECT (
       "$/grouped.csv --set data.group_column=who --set data.test_split=0.3 --set "
@@ -355,7 +359,8 @@ test_inspect (void)
       "\"largest\": 3}, \"parts\": {\"n_train\": 3, \"n_validation\": 1, \"n_test\": 2, "
       "\"groups_train\": 1, \"groups_validation\": 1, \"groups_test\": 1}, "
       "\"unreadable_files\": [], \"notes\": [], \"warnings\": [\"Fewer than 10 samples of "
-      "class “x”, “y”: a network hardly learns it, and its accuracy says little\"], "
+      "each of the classes “x”, “y”: a network hardly learns them, and their accuracies say "
+      "little. Add samples, or set data.balance=sampling\"], "
       "\"examples\": [{\"index\": 0, \"name\": \"#0\", \"target\": \"x\"}, {\"index\": 2, "
       "\"name\": "
       "\"#2\", \"target\": \"x\"}, {\"index\": 4, \"name\": \"#4\", \"target\": \"x\"}, "
@@ -386,8 +391,9 @@ test_inspect (void)
            "#5       y\n"
            "\n"
            "what may hurt:\n"
-           "  Fewer than 10 samples of class “x”, “y”: a network hardly learns it, and "
-           "its accuracy says little\n"
+           "  Fewer than 10 samples of each of the classes “x”, “y”: a "
+           "network hardly learns them, and their accuracies say little. Add samples, or set "
+           "data.balance=sampling\n"
            "= 0\n");
   INSPECT ("$/grouped.csv --set data.test_split=0.9 --set data.val_split=0.9",
            "Pixels in rows of text: grouped.csv\n"
@@ -412,8 +418,9 @@ test_inspect (void)
            "#5       y\n"
            "\n"
            "what may hurt:\n"
-           "  Fewer than 10 samples of class “x”, “y”: a network hardly learns it, and "
-           "its accuracy says little\n"
+           "  Fewer than 10 samples of each of the classes “x”, “y”: a "
+           "network hardly learns them, and their accuracies say little. Add samples, or set "
+           "data.balance=sampling\n"
            "= 0\n");
   INSPECT ("builtin:shapes --set augment.flip=true",
            "inspect: --set takes other settings than those of how DATA is read "

@@ -236,7 +236,7 @@ test_problems_stand_before_remarks (Fixture *f, gconstpointer data)
       parts_wait (is_quiet, f->inspector);
       g_assert_cmpstr (hdy_preferences_group_get_title (group), ==, "Problems");
       g_assert_cmpuint (count_rows (get (f, "notes")), ==, 2);
-      assert_note (f, 0, "Fewer than 10 samples of class", "Warning");
+      assert_note (f, 0, "Fewer than 10 samples of each of the classes", "Warning");
       assert_note (f, 1, "The samples lie in the order of their classes", "Remark");
       g_assert_null (parts_find (get (f, "notes"), GTK_TYPE_BUTTON));
       open (f, large);

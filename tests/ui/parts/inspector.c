@@ -161,7 +161,8 @@ test_samples_are_compared_between_runs (void)
       g_assert_false (remarks (inspector, WAITS));
       parts_wait (is_quiet, inspector);
       g_assert_true (warns (inspector, "1 sample is the same as one of another class"));
-      g_assert_true (warns (inspector, "Fewer than 10 samples of class"));
+      g_assert_true (warns (inspector, "Fewer than 10 samples of "));
+      g_assert_true (warns (inspector, ". Add samples, or set “Balance classes Sampling”"));
       g_assert_true (remarks (inspector, ORDERED));
       g_assert_false (remarks (inspector, MIXED) || warns (inspector, ORDERED));
       for (guint k = 0; k < 2; k++) /* a second run does not repeat the comparison */
