@@ -38,7 +38,7 @@ dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
   if (!colours)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "there is no memory for %u x %u pixels", width, height);
+                   "there is no memory for %u × %u pixels", width, height);
       return FALSE;
     }
   at = dyno_schema_find_index (schema, DYNO_FIELD_INPUT);

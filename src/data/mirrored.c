@@ -52,7 +52,7 @@ mirrored_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 hei
   if (!image)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "there is no memory for %u x %u pixels", width, height);
+                   "there is no memory for %u × %u pixels", width, height);
       return FALSE;
     }
   memcpy (own, fields, source->info.schema.n_fields * sizeof *fields);

@@ -80,7 +80,7 @@ remark_sizes (Survey *s)
   if (info->resizable && !info->generated
       && (info->min_width != info->max_width || info->min_height != info->max_height))
     remark (
-        s, g_strdup_printf (_ ("Images are from %u x %u to %u x %u: each is scaled until it covers "
+        s, g_strdup_printf (_ ("Images are from %u × %u to %u × %u: each is scaled until it covers "
                                "the size that image_size sets, and only its centre is used"),
                             info->min_width, info->min_height, info->max_width, info->max_height));
 }

@@ -233,8 +233,8 @@ test_refused_masks (void)
                     ",{\"image_id\":4,\"category_id\":7,\"segmentation\":{\"counts\":\"T\"}}");
   dataset = test_open (path);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 1);
-  masks_has_refused (dataset, "2.jpg|40 x 20|4 x 2");
-  masks_has_refused (dataset, "3.jpg|4 x 3");
+  masks_has_refused (dataset, "2.jpg|40 × 20|4 × 2");
+  masks_has_refused (dataset, "3.jpg|4 × 3");
   masks_has_refused (dataset, "4.jpg|damaged");
   test_folder_remove (folder);
 }

@@ -173,7 +173,7 @@ test_lying_headers (void)
       put (folder, images, make_idx (3, G_MAXUINT32, 65535, 65535, 600));
       test_open_fails (folder, DYNO_DATA_ERROR_TOO_LARGE, "65535");
       put (folder, images, make_idx (3, 30, 0, 5, 0));
-      test_open_fails (folder, DYNO_DATA_ERROR_TOO_LARGE, "30 x 0 x 5");
+      test_open_fails (folder, DYNO_DATA_ERROR_TOO_LARGE, "30 × 0 × 5");
       put (folder, images, make_idx (3, 29, 4, 5, 29 * 20));
       test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "30 labels|expected 29|labels");
       put (folder, images, make_idx (1, 30, 0, 0, 30));

@@ -301,7 +301,7 @@ test_damaged_bmp (void)
   g_autoptr (GByteArray) bomb = make_bmp (INFO_24);
   set32 (bomb, 18, 65500);
   set32 (bomb, 22, 65500);
-  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 x 65500");
+  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 × 65500");
   set32 (bomb, 18, 10000);
   set32 (bomb, 22, 10000);
   refuse (bomb, DYNO_DATA_ERROR_CORRUPT, "ends early");
@@ -497,7 +497,7 @@ test_damaged_tiff (void)
       bomb->data[at + 2 + 12 * i + 8] = 0xdc;
       bomb->data[at + 2 + 12 * i + 9] = 0xff;
     }
-  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 x 65500");
+  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 × 65500");
 }
 
 /* The reason is the library's, where it gives one. */

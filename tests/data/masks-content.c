@@ -276,7 +276,7 @@ test_refusals (void)
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_refused, ==, 5);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_width, ==, 4);
   masks_check_classes (dataset, "0:24 1:24");
-  masks_has_refused (dataset, "images/size.png|masks/size.png|4 x 2|5 x 2");
+  masks_has_refused (dataset, "images/size.png|masks/size.png|4 × 2|5 × 2");
   masks_has_refused (dataset, "void.png|ignored");
   masks_has_refused (dataset, "deep.png|16 bits");
   masks_has_refused (dataset, "masks/broken.png|PNG");

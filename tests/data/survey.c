@@ -226,7 +226,7 @@ test_kinds_of_images (void)
   g_assert_true (deep && g_str_has_prefix (deep, "1 of 25 "));
   g_assert_true (turned && g_str_has_prefix (turned, "1 of 25 "));
   g_assert_true (g_str_has_prefix (find (found, "stray bytes"), "1 of 25 "));
-  g_assert_nonnull (find (found, "from 40 x 30 to 40 x 31"));
+  g_assert_nonnull (find (found, "from 40 × 30 to 40 × 31"));
   /* The low bits that training does not use are lost; the other findings are harmless. */
   g_assert_cmpuint (found->n_harmful, ==, 1);
   g_assert_true (is_harm (found, "16 bits"));

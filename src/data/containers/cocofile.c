@@ -315,7 +315,7 @@ draw_runs (DynoJsonReader *r, Drawing *d, GError **error)
           || g_array_index (d->size, double, 1) != d->width))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "the runs of an area have the size %.0f x %.0f, and its image %u x %u",
+                   "the runs of an area have the size %.0f × %.0f, and its image %u × %u",
                    g_array_index (d->size, double, 1), g_array_index (d->size, double, 0), d->width,
                    d->height);
       return FALSE;

@@ -58,7 +58,7 @@ dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name, DynoId
         || !dyno_size_mul (product, header->shape[i], &product) || product > MAX_BYTES)
       {
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                     "“%s”: a shape of %u x %u x %u is outside of what an IDX data set may have",
+                     "“%s”: a shape of %u × %u × %u is outside of what an IDX data set may have",
                      name, header->shape[0], header->shape[1], header->shape[2]);
         return FALSE;
       }

@@ -153,7 +153,7 @@ take_shape (Set *set, DynoDatasetInfo *info, const DynoDatasetParams *params, co
         || bytes > MAX_SAMPLE_BYTES)
       {
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                     _ ("“%s”: samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                     _ ("“%s”: samples of %" PRIu64 " × %" PRIu64 " × %" PRIu64
                         " numbers; from one number to 1 GB is possible"),
                      x->shown, shape[0], shape[1], shape[2]);
         return FALSE;

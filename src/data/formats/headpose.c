@@ -61,7 +61,7 @@ dyno_head_pose_parse (const char *text, gsize size, DynoHeadPose *pose, GError *
       || !is_rotation (numbers))
     {
       g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                           _ ("its pose is no rotation matrix of 3 x 3 and a place"));
+                           _ ("its pose is no rotation matrix of 3 × 3 and a place"));
       return FALSE;
     }
   memcpy (pose->matrix, numbers, sizeof pose->matrix);

@@ -260,7 +260,7 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
     {
       g_set_error (
           error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-          _ ("“%s”: “%s” has images of %u x %u, “%s” of %u x %u; they do not belong together"),
+          _ ("“%s”: “%s” has images of %u × %u, “%s” of %u × %u; they do not belong together"),
           location->text, train, idx->parts[0].width, idx->parts[0].height, test,
           idx->parts[1].width, idx->parts[1].height);
       return FALSE;

@@ -199,7 +199,7 @@ check_limits (const DynoImageFacts *facts, GError **error)
       || (guint64) facts->width * facts->height > DYNO_IMAGE_MAX_PIXELS)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "image of %u x %u; at most %d a side and %d million pixels are read",
+                   "image of %u × %u; at most %d a side and %d million pixels are read",
                    facts->width, facts->height, DYNO_IMAGE_MAX_SIDE,
                    (int) (DYNO_IMAGE_MAX_PIXELS / 1000000));
       return FALSE;

@@ -55,7 +55,7 @@ check_scans (const guint8 *file, gsize size, const DynoImageFacts *facts, GError
       && scans * facts->width * facts->height <= DYNO_IMAGE_MAX_SCAN_WORK)
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-               "progressive JPEG of %u x %u with %" G_GUINT64_FORMAT
+               "progressive JPEG of %u × %u with %" G_GUINT64_FORMAT
                " scans; at most %d are decoded",
                facts->width, facts->height, scans, DYNO_IMAGE_MAX_SCANS);
   return FALSE;

@@ -60,7 +60,7 @@ check_size (DynoMaskContent *content, const DynoImageFacts *image, GError **erro
   if (content->stored || content->shown)
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("it has %u x %u pixels, its image %u x %u"), facts->width, facts->height, width,
+               _ ("it has %u × %u pixels, its image %u × %u"), facts->width, facts->height, width,
                height);
   return FALSE;
 }
