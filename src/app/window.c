@@ -212,8 +212,9 @@ tune_failed (DynoTunePage *page, const GError *error, DynoWindow *self)
 static void
 search_not_kept (DynoTunePage *page, const GError *error, DynoWindow *self)
 {
+  g_autofree char *text = dyno_setting_titles_put (error->message);
   dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
-                            _ ("The search continues, but is not kept"), error->message);
+                            _ ("The search continues, but is not kept"), text);
 }
 
 static void

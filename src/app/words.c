@@ -275,6 +275,16 @@ is_preparing (const DynoRunStatus *s)
          && (s->progress || s->n_steps == 0);
 }
 
+/* A translation has the letters that it needs: German nouns are always written with a capital. */
+char *
+dyno_words_metric_within (const DynoMetricInfo *metric)
+{
+  char *label = dyno_metric_get_label (metric);
+  if (g_str_has_prefix (label, metric->title) && g_ascii_islower (label[1]))
+    *label = g_ascii_tolower (*label);
+  return label;
+}
+
 guint
 dyno_words_find_metric (const DynoRunStatus *status)
 {

@@ -42,6 +42,8 @@ char *dyno_words_run_progress (const DynoRunStatus *status);
 char *dyno_words_run_test (const DynoRunStatus *status);
 /* The share of the run that is done, 0 to 1.  A preparation is no part of it. */
 double dyno_words_run_fraction (const DynoRunStatus *status);
+/* The name of a metric as it is written within a sentence: "best accuracy 97.4 %".  g_free. */
+char *dyno_words_metric_within (const DynoMetricInfo *metric);
 /* The index in status->metrics (which may be empty) of the metric that chooses the best epoch of
  * the run; 0 where the loss chooses it. */
 guint dyno_words_find_metric (const DynoRunStatus *status);

@@ -150,7 +150,7 @@ def test_a_search_that_was_stopped_goes_on(home):
 
     second = home.window()
     open_search(second, epochs=200)
-    assert second.find(Role.PUSH_BUTTON, 'Go On').description.startswith('Resumes the search of Accuracy, which has '), 'it is not said which'
+    assert second.find(Role.PUSH_BUTTON, 'Go On').description.startswith('Resumes the search of accuracy, which has '), 'it is not said which'
     limit(second, 1, 1)
     second.press('Go On')
     second.find(Role.CHART, CHART, states=THERE)

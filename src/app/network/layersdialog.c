@@ -6,6 +6,7 @@
 #include "format.h"
 #include "network.h"
 #include "row.h"
+#include "settingtitles.h"
 #include "summary.h"
 #include <glib/gi18n.h>
 
@@ -174,7 +175,10 @@ dyno_layers_dialog_show (GtkWindow *parent, DynoSetup *setup)
       dyno_widget_fit_dialog (dialog, parent, WIDTH, HEIGHT);
     }
   else
-    gtk_container_add (GTK_CONTAINER (content), make_text (error->message, NULL));
+    {
+      g_autofree char *cause = dyno_setting_titles_put (error->message);
+      gtk_container_add (GTK_CONTAINER (content), make_text (cause, NULL));
+    }
   g_clear_pointer (&graph, dyno_graph_free);
   g_signal_connect (dialog, "response", G_CALLBACK (gtk_widget_destroy), NULL);
   gtk_widget_show_all (dialog);

@@ -4,6 +4,7 @@
 #include "networkrefusal.h"
 #include "networklist.h"
 #include "row.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 #include <string.h>
 
@@ -80,7 +81,8 @@ dyno_network_refusal_show (GtkWindow *parent, const char *path, const GError *er
   g_autofree char *name = dyno_network_list_describe_path (path);
   /* Translators: a file's name */
   g_autofree char *title = g_strdup_printf (_ ("“%s” cannot be trained as it is"), name);
-  g_auto (GStrv) reasons = list_reasons (error->message);
+  g_autofree char *shown = dyno_setting_titles_put (error->message);
+  g_auto (GStrv) reasons = list_reasons (shown);
   g_autofree char *all = g_strjoinv ("\n", reasons);
   GtkWidget *dialog = gtk_dialog_new_with_buttons (
       title, parent, GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR,

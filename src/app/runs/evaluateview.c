@@ -11,6 +11,7 @@
 #include "oldnote.h"
 #include "row.h"
 #include "scorestable.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 
 #define PICTURE     88  /* pixels */
@@ -343,6 +344,13 @@ set_busy (View *self, gboolean busy)
                                 && dyno_evaluation_can_calibrate (self->request, self->evaluation));
 }
 
+static void
+show_error (View *self, const GError *error)
+{
+  g_autofree char *text = dyno_setting_titles_put (error->message);
+  gtk_label_set_text (GTK_LABEL (self->state), text);
+}
+
 void
 dyno_evaluate_view_show_result (GtkWidget *view, DynoEvaluation *evaluation, const GError *error)
 {
@@ -355,7 +363,7 @@ dyno_evaluate_view_show_result (GtkWidget *view, DynoEvaluation *evaluation, con
   if (error)
     dyno_old_note_clear (self->old);
   if (error)
-    gtk_label_set_text (GTK_LABEL (self->state), error->message);
+    show_error (self, error);
   else if (evaluation->n_samples == 0)
     gtk_label_set_text (GTK_LABEL (self->state), _ ("None of the samples could be read."));
   else
@@ -413,7 +421,7 @@ calibrated (GObject *source, GAsyncResult *result, gpointer data)
   if (error)
     {
       dyno_widget_add_class (self->state, "bad-text", TRUE);
-      gtk_label_set_text (GTK_LABEL (self->state), error->message);
+      show_error (self, error);
       return;
     }
   g_autofree char *again = g_strdup (self->request->data);

@@ -10,6 +10,7 @@
 #include "oldnote.h"
 #include "predictwork.h"
 #include "row.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 
 /* pixels */
@@ -186,7 +187,8 @@ dyno_predict_view_take_end (const DynoPredictSummary *s, const GError *error, gp
   gtk_spinner_stop (GTK_SPINNER (self->spinner));
   if (error)
     {
-      g_string_append (text, error->message);
+      g_autofree char *cause = dyno_setting_titles_put (error->message);
+      g_string_append (text, cause);
       dyno_old_note_clear (self->old);
     }
   else

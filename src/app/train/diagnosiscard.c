@@ -428,7 +428,10 @@ folder_judged (GObject *source, GAsyncResult *result, gpointer data)
   if (d)
     dyno_diagnosis_card_show (self, d);
   else if (!self->monitor) /* of a monitor's run the last diagnosis made during the run stays */
-    show_problem (self, error->message);
+    {
+      g_autofree char *cause = dyno_setting_titles_put (error->message);
+      show_problem (self, cause);
+    }
 }
 
 static void

@@ -38,9 +38,9 @@ add_best (GString *text, const DynoRunStatus *s)
   guint shown = dyno_words_find_metric (s);
   if (s->metrics.n == 0 || !isfinite (s->best[shown]))
     return;
-  g_autofree char *label = dyno_metric_get_label (&s->metrics.infos[shown]);
+  g_autofree char *label = dyno_words_metric_within (&s->metrics.infos[shown]);
   g_autofree char *value = dyno_format_metric (&s->metrics.infos[shown], s->best[shown]);
-  /* Translators: a metric and its best value: "best Accuracy 97.4 %" */
+  /* Translators: a metric and its best value: "best accuracy 97.4 %" */
   add (text, _ ("best %s %s"), label, value);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "accuracyform.h"
+#include "words.h"
 #include <glib/gi18n.h>
 
 char *
@@ -7,8 +8,8 @@ dyno_accuracy_form_describe_earlier (const DynoAccuracyProspect *prospect)
 {
   DynoMetricInfo metric;
   dyno_metric_find (prospect->metric, &metric);
-  g_autofree char *label = dyno_metric_get_label (&metric);
-  /* Translators: a metric: "Goes on with the search of Accuracy, which has 14 trials" */
+  g_autofree char *label = dyno_words_metric_within (&metric);
+  /* Translators: a metric: "Goes on with the search of accuracy, which has 14 trials" */
   return g_strdup_printf (ngettext ("Resumes the search of %s, which has %u trial",
                                     "Resumes the search of %s, which has %u trials",
                                     prospect->n_trials),

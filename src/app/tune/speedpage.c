@@ -9,6 +9,7 @@
 #include "obstacles.h"
 #include "row.h"
 #include "searchfolder.h"
+#include "settingtitles.h"
 #include "trialtable.h"
 #include "tunefindings.h"
 #include "tunereport.h"
@@ -89,7 +90,8 @@ static void
 show_result (DynoSpeedPage *self)
 {
   const DynoTuneResult *r = self->result;
-  const char *first = r->reasons && r->reasons[0] ? r->reasons[0] : "";
+  g_autofree char *first =
+      dyno_setting_titles_put (r->reasons && r->reasons[0] ? r->reasons[0] : "");
   gtk_label_set_text (GTK_LABEL (self->best_text), first);
   gtk_widget_set_visible (self->best_text, *first != '\0');
   show_today (self);
@@ -264,6 +266,7 @@ add_note (DynoSpeedPage *self, const char *text)
 void
 dyno_speed_page_take_event (DynoSpeedPage *self, const DynoTuneEvent *event)
 {
+  g_autofree char *text = NULL;
   dyno_tune_stages_take_event (DYNO_TUNE_STAGES (self->stages), event);
   switch (event->type)
     {
@@ -279,7 +282,8 @@ dyno_speed_page_take_event (DynoSpeedPage *self, const DynoTuneEvent *event)
       show_best (self, event);
       break;
     case DYNO_TUNE_EVENT_NOTE:
-      add_note (self, event->text);
+      text = dyno_setting_titles_put (event->text);
+      add_note (self, text);
       break;
     case DYNO_TUNE_EVENT_WARNING:
       leave_folder (self);

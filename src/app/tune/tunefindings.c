@@ -4,6 +4,7 @@
 #include "barlist.h"
 #include "format.h"
 #include "row.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -103,7 +104,10 @@ add_reasons (GtkWidget *box, const DynoTuneResult *r)
     return;
   GtkWidget *part = new_part (box, _ ("Why"));
   for (guint i = 1; i < n; i++)
-    gtk_container_add (GTK_CONTAINER (part), dyno_text_new (r->reasons[i], NULL));
+    {
+      g_autofree char *reason = dyno_setting_titles_put (r->reasons[i]);
+      gtk_container_add (GTK_CONTAINER (part), dyno_text_new (reason, NULL));
+    }
 }
 
 void

@@ -218,7 +218,8 @@ static void
 test_an_evaluation_names_its_samples (void)
 {
   g_auto (Evaluate) e = { 0 };
-  g_autoptr (GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "It broke.");
+  g_autoptr (GError) error =
+      g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "It broke: lower model.width.");
 
   evaluate_init (&e, "evaluated", TRUE);
   g_assert_false (gtk_widget_get_sensitive (e.save) || is_shown (e.calibrate));
@@ -252,7 +253,7 @@ test_an_evaluation_names_its_samples (void)
       assert_state (&e, "5 validation samples of “shapes”, 2.50 samples/s on Card");
       evaluate_again (&e);
       dyno_evaluate_view_show_result (e.view, NULL, error);
-      assert_state (&e, "It broke.");
+      assert_state (&e, "It broke: lower “Model width”.");
       g_assert_true (is_bad (e.state) && !is_shown (find_results (&e)));
       g_assert_false (gtk_widget_get_sensitive (e.save) || gtk_widget_get_sensitive (e.calibrate));
       evaluate_again (&e);

@@ -494,10 +494,10 @@ test_a_run_in_a_sentence (void)
   s.metrics.n = 1;
   dyno_metric_find ("accuracy", &s.metrics.infos[0]);
   s.best[0] = 0.974;
-  assert_sentence (&s, DYNO_LOSS_FALLING, 50, "Finished in 0:42, best Accuracy 97.4 %");
+  assert_sentence (&s, DYNO_LOSS_FALLING, 50, "Finished in 0:42, best accuracy 97.4 %");
   s.whole_steps = 2810;
   assert_sentence (&s, DYNO_LOSS_FALLING, 50,
-                   "Stopped after 20 of 2,810 steps as asked, in 0:42, best Accuracy 97.4 %");
+                   "Stopped after 20 of 2,810 steps as asked, in 0:42, best accuracy 97.4 %");
   clear (&s, job);
   s.state = DYNO_SESSION_PREPARING;
   s.progress = "compile";

@@ -840,8 +840,8 @@ test_the_form_keeps_its_metric (void)
   g_autofree char *single = dyno_accuracy_form_describe_earlier (&prospect);
   prospect.n_trials = 14;
   g_autofree char *several = dyno_accuracy_form_describe_earlier (&prospect);
-  g_assert_cmpstr (single, ==, "Resumes the search of Accuracy, which has 1 trial");
-  g_assert_cmpstr (several, ==, "Resumes the search of Accuracy, which has 14 trials");
+  g_assert_cmpstr (single, ==, "Resumes the search of accuracy, which has 1 trial");
+  g_assert_cmpstr (several, ==, "Resumes the search of accuracy, which has 14 trials");
   g_object_unref (combo);
   g_object_unref (spin);
 }

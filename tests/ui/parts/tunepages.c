@@ -715,7 +715,7 @@ test_a_stopped_search_can_go_on (void)
       parts_wait (is_ready, &a);
       assert_shown (&a, "start controls go_on stages list_box card", "stop status_box empty note");
       g_autofree char *tooltip = gtk_widget_get_tooltip_text (go_on);
-      g_assert_cmpstr (tooltip, ==, "Resumes the search of Accuracy, which has 2 trials");
+      g_assert_cmpstr (tooltip, ==, "Resumes the search of accuracy, which has 2 trials");
       g_assert_cmpstr (a.signals->str, ==, "active active ");
       g_assert_true (g_file_test (a.folder, G_FILE_TEST_IS_DIR));
       g_assert_true (gtk_widget_get_sensitive (stop) == FALSE);
