@@ -4,9 +4,14 @@
 #include "row.h"
 #include <glib/gi18n.h>
 
+/* Widths of the bar of the memory, in pixels. */
+#define LEVEL       90
+#define TIGHT_LEVEL 48
+
 struct _DynoStatusBar {
   GtkBox parent_instance;
-  GtkWidget *device, *memory, *level, *queue;
+  GtkWidget *device, *memory, *level, *queue; /* of the button that shows the jobs */
+  gboolean tight;
 };
 
 G_DEFINE_FINAL_TYPE (DynoStatusBar, dyno_status_bar, GTK_TYPE_BOX)
@@ -32,7 +37,9 @@ show_memory (DynoStatusBar *self, const DynoJobPlan *plan, guint64 used)
     /* Translators: memory planned, and allowed */
     text = g_strdup_printf (_ ("Device memory %s planned, of %s"), need, most);
   set_text (self->memory, text ? text : "");
-  gtk_widget_set_visible (self->memory, text != NULL);
+  gtk_widget_set_visible (self->memory, text != NULL && !self->tight);
+  if (g_strcmp0 (gtk_widget_get_tooltip_text (self->level), text) != 0)
+    gtk_widget_set_tooltip_text (self->level, text);
   gtk_widget_set_visible (self->level, limit > 0);
   dyno_widget_add_class (self->level, "over", limit > 0 && MAX (used, planned) > limit);
   if (limit > 0)
@@ -54,6 +61,14 @@ dyno_status_bar_show (DynoStatusBar *self, DynoSetup *setup, const DynoRunStatus
 }
 
 void
+dyno_status_bar_set_tight (DynoStatusBar *self, gboolean tight)
+{
+  self->tight = tight;
+  gtk_widget_set_size_request (self->level, tight ? TIGHT_LEVEL : LEVEL, -1);
+  gtk_widget_set_visible (self->memory, !tight && *gtk_label_get_text (GTK_LABEL (self->memory)));
+}
+
+void
 dyno_status_bar_set_queue (DynoStatusBar *self, guint n_waiting)
 {
   g_autofree char *text = g_strdup_printf (
@@ -70,6 +85,18 @@ new_label (GtkWidget *box)
   dyno_widget_add_class (label, "numeric", TRUE);
   gtk_container_add (GTK_CONTAINER (box), label);
   return label;
+}
+
+/* The button shows the list of jobs. */
+static GtkWidget *
+new_jobs_button (GtkWidget *box)
+{
+  GtkWidget *button = gtk_button_new ();
+  gtk_button_set_relief (GTK_BUTTON (button), GTK_RELIEF_NONE);
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "win.show-jobs");
+  gtk_widget_set_tooltip_text (button, _ ("Show all jobs (Ctrl+J)"));
+  gtk_container_add (GTK_CONTAINER (box), button);
+  return button;
 }
 
 static void
@@ -89,13 +116,14 @@ dyno_status_bar_init (DynoStatusBar *self)
   self->level = gtk_level_bar_new ();
   gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (self->level), GTK_LEVEL_BAR_OFFSET_LOW, 0);
   gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (self->level), GTK_LEVEL_BAR_OFFSET_HIGH, 1);
-  gtk_widget_set_size_request (self->level, 90, -1);
+  gtk_widget_set_size_request (self->level, LEVEL, -1);
   gtk_widget_set_valign (self->level, GTK_ALIGN_CENTER);
   dyno_widget_set_accessible_name (self->level, _ ("Graphics memory"));
   gtk_container_add (GTK_CONTAINER (box), self->level);
   self->memory = new_label (box);
   gtk_container_add (GTK_CONTAINER (box), gtk_separator_new (GTK_ORIENTATION_VERTICAL));
-  self->queue = new_label (box);
+  self->queue = new_label (new_jobs_button (box));
+  gtk_label_set_ellipsize (GTK_LABEL (self->queue), PANGO_ELLIPSIZE_NONE);
   gtk_widget_show_all (box);
   dyno_status_bar_set_queue (self, 0);
 }

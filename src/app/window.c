@@ -355,6 +355,7 @@ fit_to_width (gpointer data)
   dyno_widget_add_class (self->pages, "tight", tight);
   dyno_widget_add_class (self->bottom_bar, "tight", tight);
   dyno_run_page_set_tight (DYNO_RUN_PAGE (self->run_page), tight);
+  dyno_status_bar_set_tight (DYNO_STATUS_BAR (self->status_bar), tight);
   gtk_widget_set_size_request (self->side, tight ? -1 : SIDE_PIXELS, -1);
   dyno_home_set_narrow (DYNO_HOME (self->home), fold);
   dyno_tune_page_set_narrow (DYNO_TUNE_PAGE (self->tune_page), fold);

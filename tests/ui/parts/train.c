@@ -755,9 +755,62 @@ test_the_bottom_shows_the_memory_of_the_run (void)
   g_object_unref (bar);
 }
 
+static void
+count_call (GSimpleAction *action, GVariant *parameter, gpointer n)
+{
+  ++*(guint *) n;
+}
+
+/* The number of jobs is a button with this name, which shows the jobs.  A telephone has room for
+ * it, since the memory is a bar without its text there. */
+static void
+test_the_bottom_opens_the_jobs (void)
+{
+  static const GActionEntry entries[] = { { "show-jobs", count_call, NULL, NULL, NULL } };
+  DynoStatusBar *bar = g_object_new (DYNO_TYPE_STATUS_BAR, NULL);
+  GtkWidget *widget = GTK_WIDGET (bar), *window = parts_show (widget, 360, 40),
+            *button = parts_find (widget, GTK_TYPE_BUTTON),
+            *level = parts_find (widget, GTK_TYPE_LEVEL_BAR);
+  g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoSetup *setup = dyno_setup_new ();
+  DynoRunStatus s;
+  guint n = 0;
+  int least;
+
+  clear (&s, job);
+  make_going (&s);
+  s.has_plan = TRUE;
+  s.plan.plan.total_bytes = 2 << 20;
+  s.plan.limit_bytes = 12 << 20;
+  g_action_map_add_action_entries (G_ACTION_MAP (group), entries, 1, &n);
+  gtk_widget_insert_action_group (window, "win", G_ACTION_GROUP (group));
+  dyno_status_bar_set_queue (bar, 12);
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_status_bar_set_tight (bar, TRUE);
+      dyno_status_bar_show (bar, setup, &s);
+      parts_assert_texts (widget, "Looking for devices…\n12 runs in the queue");
+      g_autofree char *tooltip = gtk_widget_get_tooltip_text (level);
+      g_assert_nonnull (strstr (tooltip, " in use, "));
+      gtk_widget_get_preferred_width (widget, &least, NULL);
+      g_assert_cmpint (least, <, 300);
+      dyno_status_bar_set_tight (bar, FALSE);
+      parts_assert_says (widget, "Device memory 3.00 MiB in use, 2.00 MiB planned, of 12.0 MiB");
+    }
+  g_assert_true (gtk_widget_get_can_focus (button));
+  g_assert_cmpstr (atk_object_get_name (gtk_widget_get_accessible (button)), ==,
+                   "12 runs in the queue");
+  gtk_button_clicked (GTK_BUTTON (button));
+  g_assert_cmpuint (n, ==, 1);
+  gtk_widget_destroy (window);
+  g_object_unref (setup);
+}
+
 void
 parts_add_train (void)
 {
+  g_test_add_func ("/ui/parts/the-bottom-opens-the-jobs", test_the_bottom_opens_the_jobs);
   g_test_add_func ("/ui/parts/numbers-of-a-run", test_numbers_of_a_run);
   g_test_add_func ("/ui/parts/the-metric-that-chooses-is-shown",
                    test_the_metric_that_chooses_is_shown);
