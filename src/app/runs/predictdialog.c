@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "predictdialog.h"
 #include "predictview.h"
+#include "predictwork.h"
 #include "row.h"
 #include <glib/gi18n.h>
-
-char *
-dyno_predict_get_weights (const char *folder)
-{
-  return g_build_filename (folder, "weights.safetensors", NULL);
-}
 
 gboolean
 dyno_predict_can_use (const char *folder)

@@ -11,7 +11,6 @@ GtkWidget *dyno_predict_dialog_show (GtkWindow *parent, const char *folder, cons
                                      int device, const char *const *paths);
 /* Whether the folder of a run has weights to predict with; FALSE for NULL. */
 gboolean dyno_predict_can_use (const char *folder);
-char *dyno_predict_get_weights (const char *folder); /* the path of its weights; g_free */
 /* Whether there is at least one path, and all paths are image files by their names. */
 gboolean dyno_predict_are_images (const char *const *paths);
 

@@ -2,7 +2,6 @@
 /* A row for each image with its picture, and its classes or labels with
  * bars or its values; the row of an unreadable image says why. */
 #include "predictview.h"
-#include "predictdialog.h"
 #include "export-dialog.h"
 #include "file.h"
 #include "format.h"

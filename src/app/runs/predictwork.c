@@ -9,6 +9,12 @@
 
 #define MOST_REPORTED 200
 
+char *
+dyno_predict_get_weights (const char *folder)
+{
+  return g_build_filename (folder, "weights.safetensors", NULL);
+}
+
 struct _DynoPredictWork {
   gatomicrefcount references;
   char *weights;

@@ -9,6 +9,8 @@
 
 G_BEGIN_DECLS
 
+char *dyno_predict_get_weights (const char *folder); /* path of a run's weights; g_free */
+
 #define DYNO_PREDICT_MOST_OUTPUTS 5 /* classes or values of a sample; labels are all reported */
 
 typedef struct {

@@ -3,6 +3,7 @@
 #include "runspage.h"
 #include "format.h"
 #include "predictdialog.h"
+#include "predictwork.h"
 #include "queuecard.h"
 #include "row.h"
 #include "runcurves.h"
