@@ -68,7 +68,7 @@ dyno_listed_job_get_fraction (const DynoListedJob *job)
 
 typedef struct {
   /* LAST: LIST, after the process has ended */
-  enum { LIST, LAST, ADD, BEGIN, MOVE, REMOVE, RETRY, CHANGE } what;
+  enum { LIST, LAST, ADD, BEGIN, MOVE, REMOVE, RETRY, CHANGE, RESUME } what;
   gint64 id, before;
   const DynoJob *job;
   char *runs;   /* for ADD and BEGIN: the parent of the job's folder */
@@ -85,7 +85,7 @@ request_free (gpointer data)
   g_free (self);
 }
 
-/* Moves a new job before the first that waits. */
+/* Moves a job before the first that the queue would begin, or resume. */
 static gboolean
 put_first (DynoStore *store, gint64 id, GError **error)
 {
@@ -93,7 +93,7 @@ put_first (DynoStore *store, gint64 id, GError **error)
   for (guint i = 0; jobs && i < jobs->len; i++)
     {
       const DynoQueuedJob *job = jobs->pdata[i];
-      if (job->state == DYNO_QUEUED_WAITING)
+      if (dyno_queued_job_is_open (job) && job->state != DYNO_QUEUED_RUNNING)
         return job->id == id || dyno_store_move_job (store, id, job->id, error);
     }
   return jobs != NULL;
@@ -177,6 +177,8 @@ carry_out (DynoStore *store, Request *request, GError **error)
       return dyno_store_retry_job (store, request->id, error);
     case CHANGE:
       return change_job (store, request, error);
+    case RESUME:
+      return put_first (store, request->id, error);
     default:
       return TRUE;
     }
@@ -243,7 +245,7 @@ same_jobs (const GPtrArray *a, const GPtrArray *b)
   return TRUE;
 }
 
-/* Starts the queue for a job that was added to be begun. */
+/* Starts the queue for a job that was added to be begun, in this folder, or is to be resumed. */
 static void
 start_for (DynoJobList *self, const char *folder)
 {
@@ -293,7 +295,7 @@ queue_used (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) jobs = g_task_propagate_pointer (G_TASK (result), &error);
   self->working = FALSE;
-  if (jobs && request->folder)
+  if (jobs && (request->folder || request->what == RESUME))
     start_for (self, request->folder);
   if (jobs)
     look_for_awaited (self, jobs);
@@ -375,6 +377,12 @@ void
 dyno_job_list_retry (DynoJobList *self, gint64 id)
 {
   ask_queue (self, RETRY, id, 0, NULL, NULL);
+}
+
+void
+dyno_job_list_resume (DynoJobList *self, gint64 id)
+{
+  ask_queue (self, RESUME, id, 0, NULL, NULL);
 }
 
 void

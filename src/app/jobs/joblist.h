@@ -35,13 +35,15 @@ gboolean dyno_job_list_is_started (DynoJobList *self);
 void dyno_job_list_refresh (DynoJobList *self);
 /* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
 void dyno_job_list_add (DynoJobList *self, const DynoJob *job, const char *runs);
-/* Adds the job before all that wait, and starts the queue. */
+/* Adds the job before all that wait or were stopped, and starts the queue. */
 void dyno_job_list_begin (DynoJobList *self, const DynoJob *job, const char *runs);
 /* See dyno_store_move_job, _remove_job, _retry_job, _change_job. */
 void dyno_job_list_move (DynoJobList *self, gint64 id, gint64 before);
 void dyno_job_list_remove (DynoJobList *self, gint64 id);
 void dyno_job_list_retry (DynoJobList *self, gint64 id);
 void dyno_job_list_change (DynoJobList *self, gint64 id, const DynoJob *job);
+/* Moves a job that was stopped before all others, and starts the queue, which resumes it. */
+void dyno_job_list_resume (DynoJobList *self, gint64 id);
 
 /* Runs the jobs that wait, one after another, in a process of its own.  FALSE with the error:
  * dynoctl was not found or cannot be run.  Without effect while such a process runs. */

@@ -8,7 +8,7 @@
 struct _DynoJobRow {
   GtkListBoxRow parent_instance;
   DynoJobList *jobs;
-  GtkWidget *title, *state, *settings, *progress, *edit, *copy, *retry, *remove;
+  GtkWidget *title, *state, *settings, *progress, *pause, *resume, *edit, *copy, *retry, *remove;
   DynoJob *job;
   gint64 id;
   gboolean changeable, editable;
@@ -91,6 +91,20 @@ copy_clicked (DynoJobRow *self)
   dyno_job_list_add (self->jobs, copy, runs);
 }
 
+/* The job is saved, and its process ends. */
+static void
+pause_clicked (DynoJobRow *self)
+{
+  gtk_widget_set_sensitive (self->pause, FALSE);
+  dyno_job_list_stop (self->jobs);
+}
+
+static void
+resume_clicked (DynoJobRow *self)
+{
+  dyno_job_list_resume (self->jobs, self->id);
+}
+
 static void
 retry_clicked (DynoJobRow *self)
 {
@@ -147,7 +161,8 @@ dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
 {
   const DynoQueuedJob *queued = listed->queued;
   gboolean failed = queued->state == DYNO_QUEUED_FAILED,
-           runs = queued->state == DYNO_QUEUED_RUNNING;
+           runs = queued->state == DYNO_QUEUED_RUNNING,
+           started = dyno_job_list_is_started (self->jobs);
   g_autofree char *model = dyno_words_model (queued->job->model),
                   *data = dyno_words_data (queued->job->data),
                   *settings = describe_settings (queued->job),
@@ -171,6 +186,11 @@ dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
                                  dyno_listed_job_get_fraction (listed));
   gtk_widget_set_visible (self->progress, runs);
   gtk_widget_set_visible (self->retry, failed);
+  if (!runs)
+    gtk_widget_set_sensitive (self->pause, TRUE); /* of its next attempt */
+  gtk_widget_set_visible (self->pause, runs && started);
+  gtk_widget_set_visible (self->resume, queued->state == DYNO_QUEUED_STOPPED && !started
+                                            && !dyno_job_list_get_running (self->jobs));
   gtk_widget_set_sensitive (self->remove, !runs);
   dyno_job_row_set_editable (self, self->editable);
   dyno_widget_set_accessible_name (GTK_WIDGET (self), name);
@@ -231,6 +251,11 @@ dyno_job_row_init (DynoJobRow *self)
   gtk_widget_set_margin_start (texts, 8);
   gtk_container_add (GTK_CONTAINER (box), new_handle (self));
   gtk_box_pack_start (GTK_BOX (box), texts, TRUE, TRUE, 0);
+  self->pause =
+      add_button (self, box, "media-playback-pause-symbolic",
+                  _ ("Save it, free the device, and run no other job"), G_CALLBACK (pause_clicked));
+  self->resume = add_button (self, box, "media-playback-start-symbolic",
+                             _ ("Continue where it was saved"), G_CALLBACK (resume_clicked));
   self->retry =
       add_button (self, box, "view-refresh-symbolic",
                   _ ("Try again, from the checkpoint if there is one"), G_CALLBACK (retry_clicked));

@@ -406,16 +406,80 @@ test_the_queue_is_started_and_stopped (void)
   g_rmdir (folder);
 }
 
-static void
-note_edited (GtkWidget *card, const DynoQueuedJob *job, gint64 *id)
-{
-  *id = job->id;
-}
-
 static gboolean
 shows (GtkWidget *row, const char *button)
 {
   return gtk_widget_get_visible (parts_find_button (row, button));
+}
+
+static gboolean
+is_stopped (gpointer data)
+{
+  return !dyno_job_list_is_started (((Queue *) data)->jobs);
+}
+
+static gboolean
+is_started (gpointer data)
+{
+  return dyno_job_list_is_started (((Queue *) data)->jobs);
+}
+
+/* A job is paused and resumed at its row, also the second time; to be resumed it goes before the
+ * others.  One that another process runs cannot be paused here. */
+static void
+test_a_job_is_paused_and_resumed (void)
+{
+  static const char pause[] = "Save it, free the device, and run no other job",
+                    resume[] = "Continue where it was saved";
+  g_auto (Queue) q = { 0 };
+  g_autofree char *folder = g_build_filename (g_get_home_dir (), "pause programs", NULL),
+                  *program = g_build_filename (folder, "dynoctl", NULL),
+                  *old = g_strdup (g_getenv ("PATH")),
+                  *path = g_strdup_printf ("%s:%s", folder, old);
+
+  g_assert_cmpint (g_mkdir (folder, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (program, "#!/bin/sh\nexec tail -f /dev/null\n", -1, NULL));
+  g_assert_cmpint (g_chmod (program, 0700), ==, 0);
+  g_setenv ("PATH", path, TRUE);
+  queue_init (&q, 3);
+  queue_end_job (&q, 2, DYNO_QUEUED_RUNNING);
+  g_assert_false (shows (queue_row (&q, 2), pause) || shows (queue_row (&q, 2), resume));
+  queue_end_job (&q, 2, DYNO_QUEUED_STOPPED);
+  for (guint i = 0; i < 2; i++)
+    {
+      guint row = i == 0 ? 2 : 0;
+
+      g_assert_true (shows (queue_row (&q, row), resume) && !shows (queue_row (&q, 1), resume));
+      gtk_button_clicked (GTK_BUTTON (parts_find_button (queue_row (&q, row), resume)));
+      parts_wait (is_started, &q);
+      q.n_seen = q.n_changed;
+      assert_jobs (&q, "2 0 1");
+      g_assert_false (shows (queue_row (&q, 0), resume));
+      queue_end_job (&q, 2, DYNO_QUEUED_RUNNING);
+      GtkWidget *button = parts_find_button (queue_row (&q, 0), pause);
+      g_assert_true (shows (queue_row (&q, 0), pause) && !shows (queue_row (&q, 1), pause));
+      g_assert_true (gtk_widget_get_sensitive (button));
+      gtk_button_clicked (GTK_BUTTON (button));
+      g_assert_false (gtk_widget_get_sensitive (button));
+      parts_wait (is_stopped, &q);
+      q.n_seen = q.n_changed;
+      queue_end_job (&q, 2, DYNO_QUEUED_STOPPED);
+      g_assert_false (shows (queue_row (&q, 0), pause));
+    }
+  /* While another process runs a job, none is resumed beside it. */
+  queue_end_job (&q, 0, DYNO_QUEUED_RUNNING);
+  g_assert_false (shows (queue_row (&q, 0), resume) || shows (queue_row (&q, 1), pause));
+  queue_end_job (&q, 0, DYNO_QUEUED_STOPPED);
+  g_assert_cmpstr (q.failures->str, ==, "");
+  g_setenv ("PATH", old, TRUE);
+  g_unlink (program);
+  g_rmdir (folder);
+}
+
+static void
+note_edited (GtkWidget *card, const DynoQueuedJob *job, gint64 *id)
+{
+  *id = job->id;
 }
 
 /* Each job has the buttons for its state: a job that waits or failed is edited, only one that failed
@@ -1227,6 +1291,7 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/jobs-are-copied-tried-again-and-edited",
                    test_jobs_are_copied_tried_again_and_edited);
   g_test_add_func ("/ui/parts/queue/failed-jobs-are-changed", test_failed_jobs_are_changed);
+  g_test_add_func ("/ui/parts/queue/a-job-is-paused-and-resumed", test_a_job_is_paused_and_resumed);
   g_test_add_func ("/ui/parts/jobs-show-how-far-they-are", test_jobs_show_how_far_they_are);
   g_test_add_func ("/ui/parts/jobs-are-dragged-to-their-place",
                    test_jobs_are_dragged_to_their_place);

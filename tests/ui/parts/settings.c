@@ -615,6 +615,7 @@ test_why_a_run_cannot_start (void)
   dyno_setup_cancel_open (setup);
   assert_start (setup, "Choose a data set first.");
   dyno_setup_set_work (setup, DYNO_SETUP_MEASURES);
+  g_assert_false (dyno_setup_changes_run (setup));
   dyno_setup_open_data (setup, "builtin:waves");
   assert_start (setup, "Choose a data set first.");
   /* During a run another data set is opened for the next run. */
