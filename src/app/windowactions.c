@@ -119,6 +119,34 @@ page_changed (GSimpleAction *action, GVariant *value, gpointer data)
   dyno_window_show_page (data, g_variant_get_string (value, NULL));
 }
 
+static gboolean
+contains_focus (DynoWindow *self, GtkWidget *page)
+{
+  GtkWidget *focus = gtk_window_get_focus (GTK_WINDOW (self));
+  return focus && gtk_widget_is_ancestor (focus, page) && gtk_widget_get_mapped (focus);
+}
+
+/* Shows a page by its key, and gives the focus to its first control, or to its list of runs: keys
+ * work on the page at once. */
+static void
+visit_activated (GSimpleAction *action, GVariant *name, gpointer data)
+{
+  DynoWindow *self = data;
+  GtkWidget *page =
+      gtk_stack_get_child_by_name (GTK_STACK (self->pages), g_variant_get_string (name, NULL));
+  if (!page)
+    return;
+  gboolean is_there = contains_focus (self, page);
+  g_action_group_activate_action (G_ACTION_GROUP (self), "page", name);
+  if (is_there)
+    return;
+  gtk_window_set_focus_visible (GTK_WINDOW (self), TRUE);
+  if (page == self->runs_page)
+    dyno_runs_page_focus (DYNO_RUNS_PAGE (page));
+  else if (!contains_focus (self, page)) /* the stack moves the focus from one page to another */
+    gtk_widget_child_focus (page, GTK_DIR_TAB_FORWARD);
+}
+
 static void
 show_settings_changed (GSimpleAction *action, GVariant *value, gpointer data)
 {
@@ -170,6 +198,7 @@ static const GActionEntry entries[] = {
   { "stop-tune", stop_tune_activated },
   { "use-best", use_best_activated },
   { "page", NULL, "s", "'home'", page_changed },
+  { "visit", visit_activated, "s", NULL, NULL },
   { "show-settings", NULL, NULL, "true", show_settings_changed },
   { "quick-test", quick_test_activated },
   { "use-data", use_data_activated },

@@ -33,8 +33,9 @@ struct _DynoRunsPage {
   DynoRunCurves *curves;
   DynoSetup *setup;
   DynoJobList *jobs;
-  char *wanted;     /* folder of the run that is to be selected; NULL: none */
-  gboolean filling; /* the selection is being restored: its changes do not count */
+  char *wanted;         /* folder of the run that is to be selected; NULL: none */
+  gboolean filling;     /* the selection is being restored: its changes do not count */
+  gboolean wants_focus; /* the list gets the focus when the runs have been read */
 };
 
 enum { FAILED, TAKEN, START, EDIT, EXPORTED, REPORT_FAILED, N_SIGNALS };
@@ -132,6 +133,22 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   dyno_run_finder_set_count (DYNO_RUN_FINDER (self->finder), n_shown, n_runs);
   update_selection (self);
   select_wanted (self);
+  if (self->wants_focus)
+    {
+      self->wants_focus = FALSE;
+      dyno_runs_page_focus (self);
+    }
+}
+
+void
+dyno_runs_page_focus (DynoRunsPage *self)
+{
+  if (dyno_run_list_get_length (self->runs) > 0)
+    gtk_widget_grab_focus (self->list);
+  else if (gtk_widget_get_visible (self->empty) || gtk_widget_get_visible (self->none))
+    gtk_widget_child_focus (GTK_WIDGET (self), GTK_DIR_TAB_FORWARD);
+  else
+    self->wants_focus = TRUE;
 }
 
 void

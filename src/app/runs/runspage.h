@@ -28,5 +28,8 @@ void dyno_runs_page_refresh (DynoRunsPage *self);
 void dyno_runs_page_select (DynoRunsPage *self, const char *folder);
 /* Opens the search field of the list of runs; FALSE: the list has no runs. */
 gboolean dyno_runs_page_find (DynoRunsPage *self);
+/* Gives the focus to the list of runs, once it has been read, or without runs to the first
+ * control. */
+void dyno_runs_page_focus (DynoRunsPage *self);
 
 G_END_DECLS

@@ -129,6 +129,84 @@ test_each_run_inhibits_suspend (void)
   g_object_unref (application);
 }
 
+/* --- pages ------------------------------------------------------------------------------------ */
+
+typedef struct {
+  DynoWindow *window;
+  GtkWidget *page, *list;
+} Focused;
+
+static GtkWidget *
+get_focus (DynoWindow *window)
+{
+  return gtk_window_get_focus (GTK_WINDOW (window));
+}
+
+static gboolean
+focus_is_there (gpointer data)
+{
+  const Focused *f = data;
+  GtkWidget *focus = get_focus (f->window);
+
+  return focus && gtk_widget_get_mapped (focus) && gtk_widget_is_ancestor (focus, f->page)
+         && (!f->list || focus == f->list);
+}
+
+static gboolean
+is_mapped (gpointer widget)
+{
+  return gtk_widget_get_mapped (widget);
+}
+
+/* A page that is shown by its key has the focus: from the rail, from another page, and again.  Of
+ * the runs it is the list, and not the button that starts the queue, also when the list is read for
+ * the first time. */
+static void
+test_a_visited_page_has_the_focus (void)
+{
+  static const char *const names[] = { "runs", "data", "train", "tune", "runs", "device", "runs" };
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  run->name = g_strdup ("one");
+  run->model = g_strdup ("mlp");
+  run->data = g_strdup ("builtin:waves");
+  run->state = DYNO_RUN_STATE_FINISHED;
+  g_assert_true (dyno_store_put_run (store, run, NULL, 0, NULL));
+  job->data = g_strdup ("builtin:waves");
+  job->out_dir = g_build_filename (g_get_home_dir (), "visited", NULL);
+  gint64 id = dyno_store_add_job (store, job, NULL);
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  gtk_widget_show (widget);
+  parts_wait (is_planned, window->setup);
+  parts_wait (is_mapped, widget);
+  gtk_widget_grab_focus (parts_find (window->rail, GTK_TYPE_BUTTON));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      Focused f = { window, gtk_stack_get_child_by_name (GTK_STACK (window->pages), names[i]),
+                    NULL };
+      gboolean runs = strcmp (names[i], "runs") == 0;
+      if (runs)
+        f.list = parts_find (f.page, GTK_TYPE_TREE_VIEW);
+      g_action_group_activate_action (G_ACTION_GROUP (window), "visit",
+                                      g_variant_new_string (names[i]));
+      parts_wait (focus_is_there, &f);
+      /* Nor does the same key take the focus from where it is on the page. */
+      gtk_widget_child_focus (f.page, GTK_DIR_TAB_FORWARD);
+      GtkWidget *moved = get_focus (window);
+      g_action_group_activate_action (G_ACTION_GROUP (window), "visit",
+                                      g_variant_new_string (names[i]));
+      g_assert_true (get_focus (window) == moved);
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+  g_assert_true (dyno_store_delete_run (store, run->id, NULL));
+  g_assert_true (dyno_store_remove_job (store, id, NULL));
+}
+
 /* --- jobs ------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -441,6 +519,7 @@ test_a_search_begins_without_a_note (void)
 void
 parts_add_window (void)
 {
+  g_test_add_func ("/ui/parts/a-visited-page-has-the-focus", test_a_visited_page_has_the_focus);
   g_test_add_func ("/ui/parts/the-stop-question-goes-with-the-run",
                    test_the_stop_question_goes_with_the_run);
   g_test_add_func ("/ui/parts/another-folder-is-taken-by-a-resumed-run",
