@@ -69,11 +69,18 @@ dyno_status_bar_set_tight (DynoStatusBar *self, gboolean tight)
 }
 
 void
-dyno_status_bar_set_queue (DynoStatusBar *self, guint n_waiting)
+dyno_status_bar_set_queue (DynoStatusBar *self, guint n_open, guint n_failed)
 {
-  g_autofree char *text = g_strdup_printf (
-      ngettext ("%u run in the queue", "%u runs in the queue", n_waiting), n_waiting);
-  set_text (self->queue, n_waiting > 0 ? text : _ ("Queue empty"));
+  g_autofree char *open = g_strdup_printf (
+                      ngettext ("%u job in the queue", "%u jobs in the queue", n_open), n_open),
+                  *failed = g_strdup_printf (ngettext ("%u job failed", "%u jobs failed", n_failed),
+                                             n_failed),
+                  /* Translators: jobs in the queue, jobs that failed */
+                      *both = g_strdup_printf (_ ("%s, %s"), open, failed);
+  set_text (self->queue, n_open > 0 && n_failed > 0 ? both
+                         : n_open > 0               ? open
+                         : n_failed > 0             ? failed
+                                                    : _ ("Queue empty"));
 }
 
 static GtkWidget *
@@ -125,5 +132,5 @@ dyno_status_bar_init (DynoStatusBar *self)
   self->queue = new_label (new_jobs_button (box));
   gtk_label_set_ellipsize (GTK_LABEL (self->queue), PANGO_ELLIPSIZE_NONE);
   gtk_widget_show_all (box);
-  dyno_status_bar_set_queue (self, 0);
+  dyno_status_bar_set_queue (self, 0, 0);
 }

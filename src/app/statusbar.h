@@ -13,7 +13,7 @@ G_DECLARE_FINAL_TYPE (DynoStatusBar, dyno_status_bar, DYNO, STATUS_BAR, GtkBox)
 
 /* status: NULL, or the status of a run that has ended, means that no memory is in use. */
 void dyno_status_bar_show (DynoStatusBar *self, DynoSetup *setup, const DynoRunStatus *status);
-void dyno_status_bar_set_queue (DynoStatusBar *self, guint n_waiting);
+void dyno_status_bar_set_queue (DynoStatusBar *self, guint n_open, guint n_failed);
 /* In a narrow window the memory is a bar only, whose tooltip has the text. */
 void dyno_status_bar_set_tight (DynoStatusBar *self, gboolean tight);
 

@@ -295,6 +295,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
   if ((flags & DYNO_SETUP_DATASET) && (flags & DYNO_SETUP_SETTINGS) && dyno_setup_get_info (setup))
     {
       dyno_recent_data_add (dyno_setup_get_info (setup));
+      dyno_window_edit_lacks_data (self, FALSE);
       if (self->ready)
         dyno_state_save_setup (self->state, setup);
     }
@@ -306,8 +307,8 @@ setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The data set cannot be opened"),
                              error);
-  if (self->unedited)
-    dyno_window_leave_editing (self);
+  dyno_window_edit_lacks_data (self, TRUE);
+  dyno_window_update_actions (self);
 }
 
 static void

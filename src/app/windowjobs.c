@@ -19,19 +19,89 @@ queue_failed (DynoWindow *self, const GError *error)
                              error);
 }
 
+/* A job of several devices counts as using all. */
+static gboolean
+needs_device (const DynoJob *job, int device)
+{
+  return job->devices || job->device < 0 || device < 0 || job->device == device;
+}
+
+/* Whether what this window does uses the device of the next job.  The tuner and the test of the
+ * first page use the chosen device. */
+static gboolean
+holds_device (DynoWindow *self)
+{
+  const GPtrArray *jobs = dyno_job_list_get (self->jobs);
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
+  const DynoJob *own = dyno_run_monitor_is_active (self->monitor) && status->job
+                           ? status->job
+                           : dyno_setup_get_job (self->setup);
+  for (guint i = 0; dyno_window_is_working (self) && i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = ((const DynoListedJob *) jobs->pdata[i])->queued;
+      if (dyno_queued_job_is_open (job) && job->state != DYNO_QUEUED_RUNNING)
+        return needs_device (job->job, own->device);
+    }
+  return FALSE;
+}
+
+void
+dyno_window_update_jobs (DynoWindow *self)
+{
+  dyno_job_list_set_held (self->jobs, holds_device (self));
+}
+
+/* The edited job; NULL: it is no longer among the jobs. */
+static const DynoQueuedJob *
+find_edited (DynoWindow *self)
+{
+  const GPtrArray *jobs = dyno_job_list_get (self->jobs);
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = ((const DynoListedJob *) jobs->pdata[i])->queued;
+      if (job->id == self->edited)
+        return job;
+    }
+  return NULL;
+}
+
+/* A job that the queue begins meanwhile keeps the settings that it had; those of the user stay in
+ * the window. */
+static void
+look_at_edited (DynoWindow *self)
+{
+  const DynoQueuedJob *job = self->unedited ? find_edited (self) : NULL;
+  if (!self->unedited
+      || (job && (job->state == DYNO_QUEUED_WAITING || job->state == DYNO_QUEUED_FAILED)))
+    return;
+  dyno_window_end_editing (self);
+  dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_INFO,
+                            job ? _ ("The edited job has begun with its earlier settings")
+                                : _ ("The edited job is no longer in the queue"),
+                            _ ("Your changes are still in this window: start them, or put them "
+                               "into the queue as another job."));
+}
+
 static void
 jobs_changed (DynoWindow *self)
 {
   dyno_status_bar_set_queue (DYNO_STATUS_BAR (self->status_bar),
-                             dyno_job_list_count_open (self->jobs));
+                             dyno_job_list_count_open (self->jobs),
+                             dyno_job_list_count_failed (self->jobs));
+  look_at_edited (self);
+  dyno_window_update_jobs (self);
   dyno_window_update_actions (self);
 }
 
 static void
 queue_ended (DynoWindow *self, guint n_failed)
 {
+  guint n_open = dyno_job_list_count_open (self->jobs);
   g_autofree char *text =
-      n_failed == 0
+      n_open > 0 ? g_strdup_printf (ngettext ("The queue was stopped: %u job is left",
+                                              "The queue was stopped: %u jobs are left", n_open),
+                                    n_open)
+      : n_failed == 0
           ? g_strdup (_ ("The queue has ended"))
           : g_strdup_printf (ngettext ("The queue has ended: %u job has failed",
                                        "The queue has ended: %u jobs have failed", n_failed),
@@ -113,6 +183,8 @@ edit_job (DynoWindow *self, const DynoQueuedJob *job)
     return;
   if (!self->unedited)
     self->unedited = dyno_job_copy (dyno_setup_get_job (self->setup));
+  self->edited = job->id;
+  self->edit_lacks_data = FALSE;
   dyno_edit_bar_begin (DYNO_EDIT_BAR (self->edit_bar), job);
   dyno_setup_set_job (self->setup, job->job);
   use_devices_of (self, job->job);
@@ -124,12 +196,14 @@ dyno_window_end_editing (DynoWindow *self)
 {
   dyno_edit_bar_dismiss (DYNO_EDIT_BAR (self->edit_bar));
   g_clear_pointer (&self->unedited, dyno_job_unref);
+  self->edit_lacks_data = FALSE;
 }
 
 /* Gives the window the settings back that it had before. */
 static void
 take_back (DynoWindow *self)
 {
+  self->edit_lacks_data = FALSE;
   g_autoptr (DynoJob) unedited = g_steal_pointer (&self->unedited);
   if (unedited && !dyno_setup_is_locked (self->setup))
     {
@@ -138,11 +212,12 @@ take_back (DynoWindow *self)
     }
 }
 
+/* Until another data set is chosen, the job could only be saved with that of the window. */
 void
-dyno_window_leave_editing (DynoWindow *self)
+dyno_window_edit_lacks_data (DynoWindow *self, gboolean lacks)
 {
-  dyno_edit_bar_dismiss (DYNO_EDIT_BAR (self->edit_bar));
-  take_back (self);
+  self->edit_lacks_data = lacks && self->unedited;
+  dyno_edit_bar_set_lacks_data (DYNO_EDIT_BAR (self->edit_bar), self->edit_lacks_data);
 }
 
 static void

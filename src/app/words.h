@@ -10,8 +10,8 @@
 G_BEGIN_DECLS
 
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
-char *dyno_words_model (const char *name);                  /* title of a model; NULL: ""; g_free */
-char *dyno_words_data (const char *location);               /* DATA, short; g_free */
+char *dyno_words_model (const char *name);    /* title of a model; NULL: ""; g_free */
+char *dyno_words_data (const char *location); /* DATA, short; g_free */
 /* The name of a file of weights, with its folder where it has the name that all runs give; g_free */
 char *dyno_words_weights (const char *path);
 char *dyno_words_sample_size (const DynoDatasetInfo *info); /* "32 × 32 × 3"; g_free */

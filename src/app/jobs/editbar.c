@@ -7,7 +7,7 @@
 struct _DynoEditBar {
   GtkInfoBar parent_instance;
   GtkWidget *title, *text, *name;
-  gboolean savable;
+  gboolean savable, anew, lacks_data;
   gint64 id;
 };
 
@@ -16,6 +16,25 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoEditBar, dyno_edit_bar, GTK_TYPE_INFO_BAR)
 
+static void
+show_text (DynoEditBar *self)
+{
+  const char *text =
+      self->lacks_data ? _ ("Its data set cannot be opened: open another one, then save the job.")
+      : self->anew     ? _ ("Saving gives the job the data set, model, devices and settings of "
+                                "this window; it waits at its place again and begins anew.")
+                       : _ ("Saving gives the job the data set, model, devices and settings of "
+                                "this window; it keeps its place.");
+  gtk_label_set_text (GTK_LABEL (self->text), text);
+}
+
+void
+dyno_edit_bar_set_lacks_data (DynoEditBar *self, gboolean lacks)
+{
+  self->lacks_data = lacks;
+  show_text (self);
+}
+
 void
 dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
 {
@@ -23,15 +42,13 @@ dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job)
                   *data = dyno_words_data (job->job->data), *text = NULL;
   self->id = job->id;
   gboolean anew = job->attempts > 0;
+  self->anew = anew;
+  self->lacks_data = FALSE;
   text = anew ? /* Translators: model, data set; also the next one */
              g_strdup_printf (_ ("Editing a job that failed: %s on %s"), model, data)
               : g_strdup_printf (_ ("Editing a job that waits: %s on %s"), model, data);
   gtk_label_set_text (GTK_LABEL (self->title), text);
-  gtk_label_set_text (GTK_LABEL (self->text),
-                      anew ? _ ("Saving gives the job the data set, model, devices and settings of "
-                                "this window; it waits at its place again and begins anew.")
-                           : _ ("Saving gives the job the data set, model, devices and settings of "
-                                "this window; it keeps its place."));
+  show_text (self);
   gtk_entry_set_text (GTK_ENTRY (self->name), job->job->name ? job->job->name : "");
   gtk_widget_show (GTK_WIDGET (self));
 }

@@ -16,6 +16,8 @@ void dyno_edit_bar_begin (DynoEditBar *self, const DynoQueuedJob *job);
 char *dyno_edit_bar_get_name (DynoEditBar *self);
 /* Whether the settings of the window can be saved at present. */
 void dyno_edit_bar_set_savable (DynoEditBar *self, gboolean savable);
+/* Whether the data set of the job cannot be opened, so that the job has none yet. */
+void dyno_edit_bar_set_lacks_data (DynoEditBar *self, gboolean lacks);
 /* Hides the bar without an answer. */
 void dyno_edit_bar_dismiss (DynoEditBar *self);
 

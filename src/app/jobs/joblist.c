@@ -23,6 +23,7 @@ struct _DynoJobList {
   gint64 start_us;  /* when the process was started, by the clock of the jobs' times */
   gboolean known;   /* the jobs have been read */
   gboolean working; /* a request is being carried out */
+  gboolean held;
 };
 
 enum { CHANGED, FAILED, BEGUN, ENDED, N_SIGNALS };
@@ -406,6 +407,30 @@ dyno_job_list_count_open (DynoJobList *self)
   for (guint i = 0; i < self->jobs->len; i++)
     n += dyno_queued_job_is_open (((const DynoListedJob *) self->jobs->pdata[i])->queued);
   return n;
+}
+
+guint
+dyno_job_list_count_failed (DynoJobList *self)
+{
+  guint n = 0;
+  for (guint i = 0; i < self->jobs->len; i++)
+    n += ((const DynoListedJob *) self->jobs->pdata[i])->queued->state == DYNO_QUEUED_FAILED;
+  return n;
+}
+
+void
+dyno_job_list_set_held (DynoJobList *self, gboolean held)
+{
+  if (self->held == held)
+    return;
+  self->held = held;
+  g_signal_emit (self, signals[CHANGED], 0);
+}
+
+gboolean
+dyno_job_list_is_held (DynoJobList *self)
+{
+  return self->held;
 }
 
 const DynoListedJob *

@@ -26,10 +26,16 @@ DynoJobList *dyno_job_list_new (void);
  * reading.  Valid until the next "changed". */
 const GPtrArray *dyno_job_list_get (DynoJobList *self);
 guint dyno_job_list_count_open (DynoJobList *self); /* jobs that wait, run, or were stopped */
+guint dyno_job_list_count_failed (DynoJobList *self);
 /* The job that runs, in whatever process; NULL: none. */
 const DynoListedJob *dyno_job_list_get_running (DynoJobList *self);
 /* Whether a process of this window runs the queue. */
 gboolean dyno_job_list_is_started (DynoJobList *self);
+
+/* Whether the window's own work needs the device, so that the next job is not to be begun beside it.
+ * Only widgets heed it. */
+void dyno_job_list_set_held (DynoJobList *self, gboolean held);
+gboolean dyno_job_list_is_held (DynoJobList *self);
 
 /* Reads the jobs anew. */
 void dyno_job_list_refresh (DynoJobList *self);

@@ -148,9 +148,14 @@ show_jobs (DynoQueueCard *self)
   gtk_label_set_text (GTK_LABEL (self->count), count);
   gtk_button_set_label (GTK_BUTTON (self->start),
                         started ? _ ("Stop the _Queue") : _ ("Start the _Queue"));
+  gboolean held = dyno_job_list_is_held (self->jobs);
   gtk_widget_set_sensitive (self->start, started
-                                             || (dyno_job_list_count_open (self->jobs) > 0
+                                             || (dyno_job_list_count_open (self->jobs) > 0 && !held
                                                  && !dyno_job_list_get_running (self->jobs)));
+  gtk_widget_set_tooltip_text (
+      self->start, held && !started
+                       ? _ ("Not while the run or the measurement of this window uses the device.")
+                       : NULL);
   gtk_widget_set_visible (GTK_WIDGET (self), jobs->len > 0);
 }
 

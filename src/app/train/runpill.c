@@ -70,17 +70,29 @@ show_waiting (DynoRunPill *self, guint n)
   dyno_widget_set_accessible_name (self->waiting, help);
 }
 
+/* Shows the jobs that failed, once none is left that the queue would run. */
+static void
+show_failed (DynoRunPill *self, guint n)
+{
+  g_autofree char *text = g_strdup_printf (ngettext ("%u job failed", "%u jobs failed", n), n);
+  show (self, _ ("Queue"), text, -1, TRUE);
+}
+
 void
 dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
 {
   const DynoListedJob *queued = self->jobs ? dyno_job_list_get_running (self->jobs) : NULL;
   guint n_open = self->jobs ? dyno_job_list_count_open (self->jobs) : 0;
+  guint n_failed = self->jobs && n_open == 0 ? dyno_job_list_count_failed (self->jobs) : 0;
   gboolean going = s->job && s->state < DYNO_SESSION_FINISHED;
-  gboolean shows_run = s->job && (going || !queued);
-  gtk_stack_set_visible_child (GTK_STACK (self), s->job || n_open > 0 ? self->button : self->title);
+  gboolean shows_run = s->job && (going || (!queued && n_failed == 0));
+  gtk_stack_set_visible_child (GTK_STACK (self),
+                               s->job || n_open > 0 || n_failed > 0 ? self->button : self->title);
   show_waiting (self, shows_run || queued ? n_open - (!shows_run ? 1 : 0) : 0);
   if (!shows_run && n_open > 0)
     show_job (self, queued, n_open);
+  else if (!shows_run && n_failed > 0)
+    show_failed (self, n_failed);
   if (self->popover && !s->job)
     dyno_jobs_popover_show_run (self->popover, NULL, "", 0, FALSE);
   if (!s->job)

@@ -466,7 +466,20 @@ test_a_job_is_paused_and_resumed (void)
       queue_end_job (&q, 2, DYNO_QUEUED_STOPPED);
       g_assert_false (shows (queue_row (&q, 0), pause));
     }
+  /* While the window uses the device, none is begun or resumed. */
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_job_list_set_held (q.jobs, i == 0);
+      g_assert_true (shows (queue_row (&q, 0), resume) == (i == 1));
+      g_assert_true (gtk_widget_get_sensitive (queue_start (&q)) == (i == 1));
+      g_autofree char *why = gtk_widget_get_tooltip_text (queue_start (&q));
+      g_assert_cmpstr (why, ==,
+                       i == 0 ? "Not while the run or the measurement of this window uses the "
+                                "device."
+                              : NULL);
+    }
   /* While another process runs a job, none is resumed beside it. */
+  q.n_seen = q.n_changed;
   queue_end_job (&q, 0, DYNO_QUEUED_RUNNING);
   g_assert_false (shows (queue_row (&q, 0), resume) || shows (queue_row (&q, 1), pause));
   queue_end_job (&q, 0, DYNO_QUEUED_STOPPED);

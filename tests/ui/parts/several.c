@@ -331,7 +331,7 @@ says_ended (gpointer window)
 {
   g_autofree char *text = parts_get_texts (DYNO_WINDOW (window)->toast);
 
-  return strstr (text, "The queue has ended") != NULL;
+  return strstr (text, "The queue was stopped: 1 job is left") != NULL;
 }
 
 /* Start with several devices puts the job before those that wait, starts the queue, and opens the

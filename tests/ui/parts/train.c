@@ -261,6 +261,14 @@ has_no_running_job (gpointer jobs)
   return !has_running_job (jobs);
 }
 
+static guint n_failed;
+
+static gboolean
+have_failed (gpointer jobs)
+{
+  return dyno_job_list_count_failed (jobs) == n_failed;
+}
+
 /* Puts n jobs into the history, and reads them; the first one runs. */
 static void
 read_jobs (DynoJobList *jobs, DynoStore *store, gint64 ids[], guint n)
@@ -344,6 +352,23 @@ test_the_pill_shows_the_queue (void)
   parts_assert_says_not (widget, "+2");
   parts_assert_says_not (parts_find (popover, GTK_TYPE_BOX), "MLP on Waves");
   g_assert_false (gtk_widget_get_visible (bar));
+  /* Failed jobs are shown once no other is left, instead of a run that has ended. */
+  for (guint i = 1; i < 3; i++)
+    {
+      g_assert_true (dyno_store_begin_job (store, ids[i], "1 1 boot 1 here", NULL));
+      g_assert_true (dyno_store_end_job (store, ids[i], DYNO_QUEUED_FAILED, 1, NULL));
+      dyno_job_list_refresh (jobs);
+      n_failed = i;
+      parts_wait (have_failed, jobs);
+      clear (&s, i == 1 ? NULL : job);
+      s.state = DYNO_SESSION_FINISHED;
+      dyno_run_pill_show (pill, &s);
+      parts_assert_says (widget, i == 1 ? "1 job" : "2 jobs failed");
+      g_assert_true (GTK_IS_BUTTON (gtk_stack_get_visible_child (GTK_STACK (pill))));
+    }
+  s.state = DYNO_SESSION_RUNNING;
+  dyno_run_pill_show (pill, &s);
+  parts_assert_says (widget, "MLP on Waves");
   for (guint i = 0; i < 3; i++)
     g_assert_true (dyno_store_remove_job (store, ids[i], NULL));
   gtk_widget_destroy (widget);
@@ -745,11 +770,13 @@ test_the_bottom_shows_the_memory_of_the_run (void)
   dyno_status_bar_show (bar, setup, &s);
   parts_assert_texts (widget, "Looking for devices…\nQueue empty");
   g_assert_false (gtk_widget_get_visible (level));
-  dyno_status_bar_set_queue (bar, 1);
-  parts_assert_says (widget, "1 run in the queue");
-  dyno_status_bar_set_queue (bar, 2);
-  parts_assert_says (widget, "2 runs in the queue");
-  dyno_status_bar_set_queue (bar, 0);
+  dyno_status_bar_set_queue (bar, 1, 0);
+  parts_assert_says (widget, "1 job in the queue");
+  dyno_status_bar_set_queue (bar, 2, 1);
+  parts_assert_says (widget, "2 jobs in the queue, 1 job failed");
+  dyno_status_bar_set_queue (bar, 0, 2);
+  parts_assert_says (widget, "2 jobs failed");
+  dyno_status_bar_set_queue (bar, 0, 0);
   parts_assert_says (widget, "Queue empty");
   g_object_unref (setup);
   g_object_unref (bar);
@@ -785,12 +812,12 @@ test_the_bottom_opens_the_jobs (void)
   s.plan.limit_bytes = 12 << 20;
   g_action_map_add_action_entries (G_ACTION_MAP (group), entries, 1, &n);
   gtk_widget_insert_action_group (window, "win", G_ACTION_GROUP (group));
-  dyno_status_bar_set_queue (bar, 12);
+  dyno_status_bar_set_queue (bar, 12, 0);
   for (guint i = 0; i < 2; i++)
     {
       dyno_status_bar_set_tight (bar, TRUE);
       dyno_status_bar_show (bar, setup, &s);
-      parts_assert_texts (widget, "Looking for devices…\n12 runs in the queue");
+      parts_assert_texts (widget, "Looking for devices…\n12 jobs in the queue");
       g_autofree char *tooltip = gtk_widget_get_tooltip_text (level);
       g_assert_nonnull (strstr (tooltip, " in use, "));
       gtk_widget_get_preferred_width (widget, &least, NULL);
@@ -800,7 +827,7 @@ test_the_bottom_opens_the_jobs (void)
     }
   g_assert_true (gtk_widget_get_can_focus (button));
   g_assert_cmpstr (atk_object_get_name (gtk_widget_get_accessible (button)), ==,
-                   "12 runs in the queue");
+                   "12 jobs in the queue");
   gtk_button_clicked (GTK_BUTTON (button));
   g_assert_cmpuint (n, ==, 1);
   gtk_widget_destroy (window);

@@ -252,6 +252,24 @@ is_not_edited (gpointer window)
   return !gtk_widget_get_visible (DYNO_WINDOW (window)->edit_bar);
 }
 
+static gboolean
+has_error (gpointer window)
+{
+  return dyno_error_bar_has_error (DYNO_ERROR_BAR (DYNO_WINDOW (window)->error_bar));
+}
+
+static gboolean
+last_has_data (gpointer window)
+{
+  return g_str_equal (get_queued (window, 2)->job->data, "builtin:shapes?size=16&samples=32");
+}
+
+static gboolean
+last_has_failed (gpointer window)
+{
+  return get_queued (window, 2)->state == DYNO_QUEUED_FAILED;
+}
+
 /* A job that waits is edited in the window, which has its own settings back afterwards, whether the
  * job was changed or not, and whatever other job was looked at meanwhile. */
 static void
@@ -302,7 +320,7 @@ test_a_job_is_edited_in_the_window (void)
   g_assert_cmpstr (get_queued (window, 0)->job->name, ==, "short");
   g_assert_null (get_queued (window, 1)->job->name);
   g_assert_cmpint (get_queued (window, 1)->job->settings.epochs, ==, 6);
-  /* A job whose data set is gone cannot be edited. */
+  /* A job whose data set is gone is saved only with another one, but left at any time. */
   lost->data = g_strdup ("/nowhere/at/all");
   lost->settings.epochs = 4;
   dyno_job_list_add (window->jobs, lost, runs);
@@ -311,12 +329,52 @@ test_a_job_is_edited_in_the_window (void)
     {
       g_signal_emit_by_name (window->jobs_popover, "edit", get_queued (window, 2));
       g_assert_cmpint (get_epochs (window), ==, 4);
-      parts_wait (is_not_edited, window);
-      g_assert_cmpint (get_epochs (window), ==, 9);
-      g_assert_true (dyno_error_bar_has_error (DYNO_ERROR_BAR (window->error_bar)));
+      parts_wait (has_error, window);
       dyno_error_bar_dismiss (DYNO_ERROR_BAR (window->error_bar));
+      parts_assert_says (window->edit_bar, "Its data set cannot be opened: open another one, then "
+                                           "save the job.");
+      GtkWidget *save = parts_find_button (window->edit_bar, "Save the Job");
+      g_assert_false (gtk_widget_get_sensitive (save));
+      if (i == 1)
+        {
+          dyno_setup_open_data (window->setup, "builtin:shapes?size=16&samples=32");
+          parts_wait (is_planned, window->setup);
+          parts_assert_says_not (window->edit_bar,
+                                 "Its data set cannot be opened: open another one, "
+                                 "then save the job.");
+          g_assert_true (gtk_widget_get_sensitive (save));
+        }
+      gtk_info_bar_response (GTK_INFO_BAR (window->edit_bar),
+                             i == 0 ? GTK_RESPONSE_CANCEL : GTK_RESPONSE_ACCEPT);
+      g_assert_cmpint (get_epochs (window), ==, 9);
+      parts_wait (is_planned, window->setup);
     }
-  for (guint i = 0; i < 3; i++)
+  parts_wait (last_has_data, window);
+  /* One that is begun or taken away meanwhile keeps its settings, and the window the user's. */
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  g_autofree char *process = dyno_process_describe ();
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 id = get_queued (window, 2)->id;
+      g_signal_emit_by_name (window->jobs_popover, "edit", get_queued (window, 2));
+      g_assert_true (dyno_setup_set_number (window->setup, "epochs", 30 + i, NULL));
+      g_assert_true (i == 0 ? dyno_store_begin_job (store, id, process, NULL)
+                            : dyno_store_remove_job (store, id, NULL));
+      dyno_job_list_refresh (window->jobs);
+      parts_wait (is_not_edited, window);
+      g_assert_cmpint (get_epochs (window), ==, 30 + i);
+      parts_assert_says (window->error_bar,
+                         i == 0 ? "The edited job has begun with its earlier settings"
+                                : "The edited job is no longer in the queue");
+      dyno_error_bar_dismiss (DYNO_ERROR_BAR (window->error_bar));
+      if (i == 0)
+        {
+          g_assert_true (dyno_store_end_job (store, id, DYNO_QUEUED_FAILED, 1, NULL));
+          dyno_job_list_refresh (window->jobs);
+          parts_wait (last_has_failed, window);
+        }
+    }
+  for (guint i = 0; i < 2; i++)
     dyno_job_list_remove (window->jobs, get_queued (window, i)->id);
   wait_for_jobs (window, 0);
   gtk_widget_destroy (widget);
@@ -376,8 +434,11 @@ test_the_queue_goes_on_after_a_run (void)
   for (guint i = 0; i < 3; i++)
     {
       gtk_toggle_button_set_active (choice, i != 1);
+      g_assert_false (dyno_job_list_is_held (window->jobs));
       dyno_window_begin_job (window, job);
+      g_assert_true (dyno_job_list_is_held (window->jobs));
       parts_wait (is_idle, window);
+      g_assert_false (dyno_job_list_is_held (window->jobs));
       g_assert_true (queue_is_started (window) == (i != 1));
       dyno_job_list_stop (window->jobs);
       parts_wait (queue_has_ended, window);
