@@ -463,10 +463,12 @@ dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
     {
       view->first_step = step->step;
       view->first_seconds = step->seconds;
+      s->step_samples = 0;
       if (!s->has_plan)
         set_memory (view, step->vram_bytes);
     }
   s->step = *step;
+  s->step_samples = MAX (s->step_samples, step->samples);
   s->n_steps++;
   dyno_stretches_add_step (&view->stretches, step);
   s->run_rate = dyno_run_rate_find (&view->facts, &view->stretches);

@@ -33,6 +33,7 @@ typedef struct {
   double progress_left_s;   /* negative: not known yet */
   guint64 n_steps;
   DynoStepMetrics step; /* the last step, once n_steps > 0 */
+  guint64 step_samples; /* of a whole step: the last of an epoch may have fewer; 0: not known */
   guint64 n_epochs;
   DynoEpochMetrics epoch; /* the last epoch, once n_epochs > 0 */
   gboolean has_sensors;

@@ -95,6 +95,27 @@ test_eta (void)
   g_assert_cmpfloat_with_epsilon (s->fraction, 103 / 300.0, 1e-9);
 }
 
+/* The last step of an epoch has fewer samples than a whole one; the next run begins anew. */
+static void
+test_samples_of_a_whole_step (void)
+{
+  g_autoptr (DynoRunView) view = new_view (3);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  const guint64 samples[] = { 32, 32, 5 };
+
+  for (guint run = 1; run <= 2; run++)
+    {
+      for (guint i = 0; i < 3; i++)
+        {
+          DynoStepMetrics row = { .step = i + 1, .loss = 1, .samples = samples[i] / run };
+          dyno_run_view_take_step (view, &row);
+          g_assert_cmpuint (s->step_samples, ==, 32 / run);
+        }
+      dyno_run_view_begin (view, job);
+    }
+}
+
 /* A run that has taken its requested steps is not complete if its epochs have more. */
 static void
 test_asked_steps (void)
@@ -614,6 +635,7 @@ main (int argc, char **argv)
   g_test_add_func ("/record/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
   g_test_add_func ("/record/runview/losses-that-are-no-numbers-lately",
                    test_loss_trend_without_numbers);
+  g_test_add_func ("/record/runview/samples-of-a-whole-step", test_samples_of_a_whole_step);
   g_test_add_func ("/record/runview/time-left-without-the-first-step", test_eta);
   g_test_add_func ("/record/runview/steps-asked-for-are-not-the-whole", test_asked_steps);
   g_test_add_func ("/record/runview/steps-of-a-resumed-run", test_resumed_total);

@@ -104,13 +104,13 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
   const char *none = "\342\200\223";
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
-  /* During the run this is the rate of the last second, afterwards the rate of the whole run. */
-  set_tile (self, RATE,
-            dyno_format_rate (!steps ? 0
-                              : done ? s->run_rate
-                                     : s->step.samples_per_s),
-            _ ("samples/s"));
-  set_tile (self, STEP, dyno_format_ms (steps ? s->step.step_ms : -1), "");
+  /* During the run this is the rate of the last second, afterwards the rate of the whole run.  The
+   * time of a step is the mean over the same steps: a single one takes now more, now less. */
+  double rate = !steps ? 0 : done ? s->run_rate : s->step.samples_per_s;
+  double mean_ms =
+      rate > 0 && s->step_samples > 0 ? 1e3 * (double) s->step_samples / rate : s->step.step_ms;
+  set_tile (self, RATE, dyno_format_rate (rate), _ ("samples/s"));
+  set_tile (self, STEP, dyno_format_ms (steps ? mean_ms : -1), steps ? _ ("mean") : "");
   g_autofree char *percent = dyno_format_share (s->step.wait_data_ms / s->step.step_ms),
                   *share = steps && s->step.step_ms > 0
                                /* Translators: a share: "3 % of a step" */
@@ -169,7 +169,8 @@ dyno_stats_bar_init (DynoStatsBar *self)
     _ ("Of the last step"),
     _ (metric_help),
     _ ("Passes over the training data"),
-    _ ("From the end of one step to the end of the next"),
+    _ ("Mean time from the end of one step to the end of the next, over the steps of the "
+       "throughput"),
     _ ("Part of a step spent waiting for the data pipeline; more workers or the cache lower it"),
     _ ("Device memory that Dyno holds"),
   };

@@ -46,7 +46,7 @@ make_going (DynoRunStatus *s)
                                .epoch = 2,
                                .loss = 1.2345,
                                .samples_per_s = 1500,
-                               .step_ms = 20,
+                               .step_ms = 25,
                                .wait_data_ms = 5,
                                .vram_bytes = 3 << 20 };
 }
@@ -68,9 +68,13 @@ test_numbers_of_a_run (void)
                               "Epoch\n–\nStep\n–\nData wait\n–\nMemory\n–");
   make_going (&s);
   dyno_stats_bar_show (bar, &s);
+  parts_assert_says (widget, "25.0 ms"); /* how many samples a step has is not known */
+  s.step_samples = 30;
+  s.step.samples = 7; /* the last step of an epoch */
+  dyno_stats_bar_show (bar, &s);
   parts_assert_texts (widget, "Time left\n12:05\nThroughput\n1,500\nsamples/s\nLoss\n1.234\n"
-                              "Accuracy\n–\nEpoch\n2\nof 5\nStep\n20.0 ms\n"
-                              "Data wait\n5.00 ms\n25 % of a step\nMemory\n3.00 MiB");
+                              "Accuracy\n–\nEpoch\n2\nof 5\nStep\n20.0 ms\nmean\n"
+                              "Data wait\n5.00 ms\n20 % of a step\nMemory\n3.00 MiB");
   s.has_plan = TRUE;
   s.plan.limit_bytes = 2ull << 30;
   s.total_epochs = 0;
@@ -90,6 +94,7 @@ test_numbers_of_a_run (void)
       parts_assert_says_not (widget, "Time left");
       parts_assert_says (widget, "1:02:03");
       parts_assert_says (widget, "900");
+      parts_assert_says (widget, "33.3 ms"); /* 30 samples at this rate */
       parts_assert_says_not (widget, "1,500");
     }
   /* The next run begins without the numbers of this one. */
