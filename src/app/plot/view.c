@@ -556,8 +556,10 @@ dyno_plot_view_motion (GtkWidget *widget, GdkEventMotion *event)
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
   if (self->dragging)
     drag_to (self, event->x);
-  show_hand (self, !self->dragging && name_at (self, event->x, event->y, NULL) >= 0);
-  g_signal_emit (self, signals[CURSOR], 0, x_at (self, event->x));
+  gboolean named = !self->dragging && name_at (self, event->x, event->y, NULL) >= 0;
+  show_hand (self, named);
+  /* Over a name there is no read-out, which the name's tooltip would cover. */
+  g_signal_emit (self, signals[CURSOR], 0, named ? (double) NAN : x_at (self, event->x));
   return GDK_EVENT_PROPAGATE;
 }
 

@@ -267,6 +267,14 @@ test_names_in_rows_are_clicked (void)
   gtk_widget_get_preferred_height_for_width (view, 800, &few, NULL);
   g_assert_true (many > few && few > one);
 
+  /* Over a name, which may have a tooltip, there is no read-out below that. */
+  double cursor = -1;
+  g_signal_connect (view, "cursor", G_CALLBACK (note_cursor), &cursor);
+  parts_move (view, 200, many - 60);
+  g_assert_true (isfinite (cursor));
+  parts_move (view, 60, 43);
+  g_assert_true (isnan (cursor));
+
   const DynoPlot *plot = dyno_plot_view_get_plot (self);
   guint clicked = 0, told = 0, before = N;
   for (int y = 30; y < many - 100; y += 4)
