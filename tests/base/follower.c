@@ -102,6 +102,12 @@ test_long (void)
   for (guint i = 0; i < 30000; i++)
     expect (follower, i % 2 ? "12345" : "6", FALSE);
   expect (follower, NULL, FALSE);
+  /* A file that replaces one in the middle of a line that is too long has its own first line. */
+  append (too_long);
+  expect (follower, NULL, FALSE);
+  g_assert_true (g_file_set_contents (path, "new one\nnew two\n", -1, NULL));
+  expect (follower, "new one", TRUE);
+  expect (follower, "new two", FALSE);
 }
 
 int

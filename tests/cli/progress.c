@@ -93,6 +93,61 @@ test_parts_of_a_metric_are_in_one_bracket (void)
                              "2.5000 degrees, roll 3.5000 degrees)  7.0 samples/s  *\n*");
 }
 
+/* The metric that chooses the best epoch comes last, of the training and of the validation; one that
+ * only the validation has, of the validation. */
+static void
+print_chosen (void)
+{
+  g_autoptr (DynoRunView) view = dyno_run_view_new (FALSE);
+  DynoEvent event = { .type = DYNO_EVENT_METRICS };
+  DynoProgress progress;
+  DynoEpochMetrics epoch = { .epoch = 1,
+                             .step = 9,
+                             .train_loss = 0.5,
+                             .val_loss = 0.25,
+                             .samples_per_s = 7,
+                             .train_metrics = { 0.5, 1.5, 2.5 },
+                             .val_metrics = { 3.5, 4.5, 5.5 } };
+  static const char *const names[] = { "first", "second", "third" };
+
+  event.metrics.n = G_N_ELEMENTS (names);
+  for (guint i = 0; i < event.metrics.n; i++)
+    event.metrics.infos[i] = (DynoMetricInfo){ .name = names[i],
+                                               .title = names[i],
+                                               .unit = "",
+                                               .of_validation = i == 2,
+                                               .format = DYNO_METRIC_NUMBER };
+  for (guint i = 0; i < event.metrics.n; i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+
+      job->settings.best_metric = g_quark_from_static_string (names[i]);
+      dyno_run_view_begin (view, job);
+      dyno_run_view_take_event (view, &event);
+      dyno_run_view_take_epoch (view, &epoch);
+      dyno_progress_init (&progress, view, FALSE);
+      dyno_progress_epoch (&progress);
+    }
+}
+
+static void
+test_chosen_metric_comes_last (void)
+{
+  if (g_test_subprocess ())
+    {
+      print_chosen ();
+      return;
+    }
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stdout (
+      "*  loss 0.5000  first 0.5000  validation loss 0.2500  first 3.5000  7.0 samples/s  *\n"
+      "*  loss 0.5000  first 0.5000  second 1.5000  validation loss 0.2500  first 3.5000  second "
+      "4.5000  7.0 samples/s  *\n"
+      "*  loss 0.5000  first 0.5000  validation loss 0.2500  first 3.5000  third 5.5000  7.0 "
+      "samples/s  *\n*");
+}
+
 /* The end states the time of the whole run, and of a resumed one the steps and the time of this
  * process too; only a run that has steps left is to be resumed. */
 static void
@@ -376,6 +431,41 @@ test_frames (void)
   dyno_series_free (w.view.cpu);
 }
 
+/* The last column shows the last value, at any width: here the sum of its columns is not exactly
+ * the end of the plot. */
+static void
+test_last_column_is_the_last_value (void)
+{
+  static const double ends[][2] = { { 0.2, 0.9 }, { 0.3, 2.2 }, { 1.3, 3.9 }, { 0, 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      g_autoptr (DynoSeries) rate = dyno_series_new ("samples/s", "");
+
+      dyno_series_append (rate, ends[i][0], 10);
+      dyno_series_append (rate, ends[i][1], 1000);
+      for (guint width = 30; width < 110; width++)
+        {
+          g_autoptr (GPtrArray) lines = NULL;
+          guint n_tops = 0;
+          Watched w;
+
+          watched_init (&w);
+          w.run.rate = rate;
+          w.view.width = width;
+          w.view.height = 25;
+          lines = dyno_watch_frame (&w.view);
+          for (guint k = 0; k < lines->len; k++)
+            if (g_str_has_prefix (lines->pdata[k], "    1000 "))
+              {
+                g_assert_true (g_str_has_suffix (lines->pdata[k], "█"));
+                n_tops++;
+              }
+          g_assert_cmpuint (n_tops, ==, 1);
+        }
+    }
+}
+
 /* From 60 columns on the bars are wider, and the epochs have one; a line is coloured by parts. */
 static void
 test_width_of_bars (void)
@@ -417,6 +507,8 @@ main (int argc, char **argv)
                    test_lines_say_how_long_they_stand);
   g_test_add_func ("/cli/progress/parts-of-a-metric-are-in-one-bracket",
                    test_parts_of_a_metric_are_in_one_bracket);
+  g_test_add_func ("/cli/progress/chosen-metric-comes-last", test_chosen_metric_comes_last);
+  g_test_add_func ("/cli/watch/last-column-is-the-last-value", test_last_column_is_the_last_value);
   g_test_add_func ("/cli/progress/the-end-of-a-run-in-words", test_the_end_of_a_run_in_words);
   g_test_add_func ("/cli/watch/frames", test_frames);
   g_test_add_func ("/cli/watch/width-of-bars", test_width_of_bars);

@@ -39,7 +39,12 @@ test_words_of_runs (void)
   run.best_metric = run.test_metric = (double) NAN;
   take_words (dyno_text_best (&run), "validation loss 0.5000");
   take_words (dyno_text_test (&run), "loss 0.6250");
-  run.best_metric = run.test_metric = 1;
+  run.test_metric = 0.75; /* of a run that did not validate */
+  take_words (dyno_text_test (&run), "accuracy 0.7500, loss 0.6250");
+  run.best_metric = 1;
+  run.test_metric = (double) NAN;
+  take_words (dyno_text_test (&run), "loss 0.6250");
+  run.test_metric = 1;
   run.metric = NULL;
   take_words (dyno_text_best (&run), "validation loss 0.5000");
   take_words (dyno_text_test (&run), "loss 0.6250");

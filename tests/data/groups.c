@@ -532,6 +532,40 @@ test_columns_of_lists (void)
   test_folder_remove (folder);
 }
 
+/* Of samples with several labels those count that a sample has: here each of four groups of many has
+ * a rare one, and each of four folds gets one of them. */
+static void
+test_labels_of_a_list_are_spread (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (GString) text = g_string_new ("file,patient,red,green\n");
+  g_autoptr (GError) error = NULL;
+
+  put_images (folder);
+  for (guint g = 0; g < 12; g++)
+    for (guint i = 0; i < 4; i++)
+      g_string_append_printf (text, "%c.jpg,%u,%d,%d\n", 'a' + (int) i, g, i % 2 == 0,
+                              g % 3 == 0 && i == 0);
+  path = put_text (folder, "flags.csv", text->str);
+  g_autoptr (DynoDataset) dataset = open_grouped (path, DYNO_TASK_AUTO, &error);
+  g_assert_no_error (error);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_assert_cmpint (dyno_dataset_get_task (info), ==, DYNO_TASK_LABELS);
+  for (guint64 seed = 0; seed < 10; seed++)
+    for (guint f = 0; f < 4; f++)
+      {
+        DynoDivision division = { .seed = seed, .n_folds = 4, .fold = f };
+        g_autofree guint8 *parts = dyno_groups_divide (info->groups, &division);
+        guint n_green = 0;
+
+        for (guint i = 0; i < info->n_samples; i++)
+          n_green += parts[dyno_groups_find (info->groups, i)] == DYNO_GROUP_VALIDATES
+                     && dyno_dataset_get_values (dataset, i)[1] > 0;
+        g_assert_cmpuint (n_green, ==, 1);
+      }
+  test_folder_remove (folder);
+}
+
 /* Lists of images with masks, of sequences, and of a folder with a list in each of its parts. */
 static void
 test_other_lists (void)
@@ -836,6 +870,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/groups/division-stays", test_division_stays);
   g_test_add_func ("/data/groups/group-of-a-class-alone", test_group_of_a_class_alone);
   g_test_add_func ("/data/groups/columns-of-lists", test_columns_of_lists);
+  g_test_add_func ("/data/groups/labels-of-a-list-are-spread", test_labels_of_a_list_are_spread);
   g_test_add_func ("/data/groups/other-lists", test_other_lists);
   g_test_add_func ("/data/groups/refusals", test_refusals);
   g_test_add_func ("/data/groups/column-that-may-be-missing", test_column_that_may_be_missing);

@@ -530,6 +530,8 @@ test_blanks_and_case_of_labels (void)
     { "path,label\na.jpg,a\nb.jpg,\" b\t\"\nc.jpg,a \n", DYNO_TASK_AUTO, 2, 0, "a", 0, NULL },
     { "path,label\na.jpg,A\nb.jpg,b\nc.jpg,a\n", DYNO_TASK_AUTO, 3, 0, "A", 1,
       "“A” and “a” differ in capitals only" },
+    { "path,label\na.jpg,AB\nb.jpg,Ab\nc.jpg,ab\n", DYNO_TASK_AUTO, 3, 0, "AB", 2,
+      "The classes “AB” and “Ab”, and 1 other, differ in capitals only" },
   };
 
   check_columns (cases, G_N_ELEMENTS (cases));

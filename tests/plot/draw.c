@@ -677,6 +677,45 @@ test_a_mapped_axis_is_drawn_alike (void)
   cairo_surface_destroy (surfaces[1]);
 }
 
+/* The texts at the cursor begin behind the widest sample, whichever line has it: of two lines that
+ * differ in their dashes only the samples are exchanged where the lines are. */
+static void
+test_texts_begin_behind_the_samples (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  int first = 400, last = 0;
+  cairo_surface_t *surfaces[2];
+
+  for (guint i = 0; i <= 10; i++)
+    dyno_series_append (series, i, i == 0 ? 10 : 0);
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoPlotLine lines[] = { { series, 0, .dash = i == 0 }, { series, 0, .dash = i == 1 } };
+      DynoPlot plot = { "t", "x", "", lines, 2, .y_limit = NAN, .cursor_x = 5 };
+      cairo_t *cr;
+
+      surfaces[i] = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+      cr = cairo_create (surfaces[i]);
+      dyno_plot_draw (cr, &plot, &dyno_plot_theme_light, 400, 200, 1.0);
+      cairo_destroy (cr);
+      cairo_surface_flush (surfaces[i]);
+    }
+  /* Below the names, above the lines, right of the cursor. */
+  for (int y = 40; y < 120; y++)
+    for (int x = 200; x < 400; x++)
+      if (memcmp (cairo_image_surface_get_data (surfaces[0]) + 1600 * y + 4 * x,
+                  cairo_image_surface_get_data (surfaces[1]) + 1600 * y + 4 * x, 4)
+          != 0)
+        {
+          first = MIN (first, x);
+          last = MAX (last, x);
+        }
+  g_assert_cmpint (last, >, first + 15);
+  g_assert_cmpint (last, <, first + 26);
+  cairo_surface_destroy (surfaces[0]);
+  cairo_surface_destroy (surfaces[1]);
+}
+
 /* A span between two points has the range of the line between them, without that of a hidden
  * line. */
 static void
@@ -843,6 +882,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/line-is-drawn", test_line_is_drawn);
   g_test_add_func ("/plot/draw/survives-odd-data", test_survives_odd_data);
   g_test_add_func ("/plot/draw/cursor-maps-back-to-data", test_cursor_maps_back_to_data);
+  g_test_add_func ("/plot/draw/texts-begin-behind-the-samples",
+                   test_texts_begin_behind_the_samples);
   g_test_add_func ("/plot/draw/a-mapped-axis-is-drawn-alike", test_a_mapped_axis_is_drawn_alike);
   g_test_add_func ("/plot/hidden-lines-do-not-stretch-a-span",
                    test_hidden_lines_do_not_stretch_a_span);

@@ -192,6 +192,27 @@ test_late_entries (Fixture *f, gconstpointer data)
   g_clear_pointer (&found, dyno_stored_run_free);
   found = dyno_store_find_run (store, 1, NULL);
   g_assert_cmpstr (found->folder, ==, "/run");
+
+  /* A run that began later takes the folder from the earlier one, but only with its first step. */
+  for (guint steps = 0; steps < 2; steps++)
+    {
+      g_autoptr (DynoStore) late = dyno_store_open (first, NULL);
+      g_autoptr (DynoStoredRun) own = dyno_stored_run_new (), before = NULL, now = NULL;
+
+      own->model = g_strdup ("newest");
+      own->folder = g_strdup ("/run");
+      own->steps = steps;
+      own->begin_us = 6 + steps;
+      g_assert_true (dyno_store_put_run (late, own, NULL, 0, NULL));
+      g_clear_pointer (&late, dyno_store_free);
+      g_clear_pointer (&store, dyno_store_free);
+      store = open_store (f);
+      now = dyno_store_find_run (store, 3 + steps, NULL);
+      g_assert_cmpstr (now->model, ==, "newest");
+      g_assert_cmpstr (now->folder, ==, "/run");
+      before = dyno_store_find_run (store, 1, NULL);
+      g_assert_cmpstr (before->folder, ==, steps == 0 ? "/run" : NULL);
+    }
 }
 
 /* A file of each earlier version, with a run in it, is converted to this version. */

@@ -29,10 +29,17 @@ static void
 test_kept (void)
 {
   const DynoExchangeRate two = { 2, 1, 1e-6, 2e9 }, sixteen = { 16, 2, 3e-6, 3e9 };
-  DynoExchangeRate found;
+  DynoExchangeRate found, across;
 
   g_assert_cmpint (dyno_exchange_load (2, 1, &found), ==, DYNO_EXCHANGE_ASSUMED);
   g_assert_cmpfloat (found.bytes_per_s, >, 0);
+  /* A network is slower than memory, from two hosts on. */
+  for (guint hosts = 2; hosts <= 4; hosts++)
+    {
+      g_assert_cmpint (dyno_exchange_load (4, hosts, &across), ==, DYNO_EXCHANGE_ASSUMED);
+      g_assert_cmpfloat (across.bytes_per_s, <, found.bytes_per_s / 2);
+      g_assert_cmpfloat (across.latency_s, >, found.latency_s);
+    }
   dyno_exchange_keep (&two);
   dyno_exchange_keep (&sixteen);
   g_assert_cmpint (dyno_exchange_load (2, 1, &found), ==, DYNO_EXCHANGE_MEASURED);

@@ -509,6 +509,8 @@ test_slow_start (void)
                                             .most_trials = cases[i].most_trials });
       g_assert_cmpuint (r->n_rungs, ==, cases[i].n_rungs);
       g_assert_cmpuint (r->rungs[r->n_rungs - 1], ==, 27);
+      g_assert_cmpuint (g_array_index (r->trials, DynoAccuracyTrial, 0).halving.n_done, ==,
+                        r->n_rungs);
       g_assert_cmpuint (r->trials->len, >, 5);
       for (guint k = 0; k < w.ended->len; k++)
         {

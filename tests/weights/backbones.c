@@ -197,6 +197,33 @@ test_refused (void)
                                      notes, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
   g_assert_nonnull (strstr (error->message, "it has no tensor “decoder.blocks.0.conv1.0.weight”"));
+  g_clear_error (&error);
+  /* The last tensor that is missing is of a batch norm, and the first is not. */
+  g_autoptr (DynoGraph) classifier = build ("resnet18", 7, 0.25);
+  g_autoptr (DynoWeights) own = untouched (classifier);
+  g_autoptr (DynoSafetensors) head = write_weights ("resnet18", 7, "", "fc.", NULL);
+  g_assert_false (
+      dyno_weights_load (own, classifier, head, "w", DYNO_WEIGHTS_HEAD_FITS, NULL, notes, &error));
+  g_assert_nonnull (strstr (error->message, "it has no tensor “conv1.weight”"));
+  g_assert_null (strstr (error->message, "folded"));
+}
+
+/* Of two prefixes of the same length, as those of a student and its teacher, the first is taken. */
+static void
+test_first_of_two_prefixes (void)
+{
+  g_autoptr (DynoSafetensors) file = write_weights ("resnet18", 7, "a.", "", "b.conv1.weight");
+  g_autoptr (DynoGraph) graph = build ("resnet18", 7, 0.25);
+  g_autoptr (DynoWeights) weights = untouched (graph);
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+
+  dyno_weights_load (weights, graph, file, "w", DYNO_WEIGHTS_HEAD_FITS, NULL, notes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (notes->len, ==, 1);
+  g_assert_cmpstr (notes->pdata[0], ==, "Not used of “w”: “b.conv1.weight”");
+  g_assert_cmpuint (check_values (graph, weights, "", ""), ==,
+                    dyno_graph_get_parameters (graph)->len);
 }
 
 /* The auxiliary classifier in torchvision's files is not part of the model. */
@@ -265,6 +292,7 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/backbones/a-classifier-fills-the-backbone", test_classifiers);
   g_test_add_func ("/weights/backbones/an-encoder-of-its-own", test_encoder_only);
   g_test_add_func ("/weights/backbones/refused-where-more-is-missing", test_refused);
+  g_test_add_func ("/weights/backbones/first-of-two-prefixes", test_first_of_two_prefixes);
   g_test_add_func ("/weights/backbones/auxiliary-tensors-are-left-unused", test_auxiliary);
   g_test_add_func ("/weights/backbones/two-last-layers-start-anew", test_two_layers);
   code = g_test_run ();

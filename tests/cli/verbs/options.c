@@ -5,6 +5,7 @@
 #include "outfolder.h"
 #include "output.h"
 #include "predict-options.h"
+#include <glib/gstdio.h>
 #include <string.h>
 
 /* --- options of predict and evaluate ---------------------------------------------------------- */
@@ -116,6 +117,12 @@ test_out_folder (void)
                     "= 2\n");
   PREPARE ("$/new force", "= 0\n");
   g_assert_true (g_file_test (two, G_FILE_TEST_EXISTS) && !g_file_test (one, G_FILE_TEST_EXISTS));
+  /* A file that cannot be written is an error with force too. */
+  g_assert_cmpint (g_unlink (two), ==, 0);
+  g_assert_cmpint (g_mkdir (two, 0700), ==, 0);
+  PREPARE ("$/new force", "tune: Cannot write “$/new/two”: Is a directory; make room, or choose "
+                          "another folder with --out\n"
+                          "= 7\n");
   PREPARE ("$/new/other",
            "tune: cannot make the folder “$/new/other”: Not a directory; choose another "
            "with --out\n"
