@@ -10,8 +10,6 @@
 #define SUFFIX "rate"
 
 enum {
-  SMALL_BYTES = 1 << 10,
-  LARGE_BYTES = 32 << 20,
   PIECE_BYTES = 4 << 20, /* size of messages; the smaller pieces in shared memory overlap */
   DIRECT_BYTES = 8 << 10,
   MOST_TURNS = 200,
@@ -87,19 +85,27 @@ dyno_exchange_time_sum (DynoComm *comm, gsize size_bytes, guint turns, double *s
   return dyno_comm_broadcast (comm, seconds, sizeof *seconds, 0, error);
 }
 
+DynoExchangeRate
+dyno_exchange_fit (guint ranks, double small_s, double large_s)
+{
+  double others = (double) ranks - 1;
+  DynoExchangeRate rate = { .ranks = ranks, .latency_s = MAX (small_s, 1e-7) / others };
+
+  large_s -= 2 * others * (DYNO_EXCHANGE_LARGE / PIECE_BYTES) * rate.latency_s;
+  rate.bytes_per_s = 2 * others / (others + 1) * DYNO_EXCHANGE_LARGE / MAX (large_s, 1e-6);
+  return rate;
+}
+
 gboolean
 dyno_exchange_measure (DynoComm *comm, DynoExchangeRate *rate, GError **error)
 {
-  double small, large, others = (double) dyno_comm_get_size (comm) - 1;
+  double small, large;
 
-  if (!dyno_exchange_time_sum (comm, SMALL_BYTES, MOST_TURNS, &small, error)
-      || !dyno_exchange_time_sum (comm, LARGE_BYTES, 7, &large, error))
+  if (!dyno_exchange_time_sum (comm, DYNO_EXCHANGE_SMALL, MOST_TURNS, &small, error)
+      || !dyno_exchange_time_sum (comm, DYNO_EXCHANGE_LARGE, 7, &large, error))
     return FALSE;
-  *rate = (DynoExchangeRate){ .ranks = dyno_comm_get_size (comm),
-                              .hosts = dyno_comm_count_hosts (comm),
-                              .latency_s = MAX (small, 1e-7) / others };
-  large -= 2 * others * (LARGE_BYTES / PIECE_BYTES) * rate->latency_s;
-  rate->bytes_per_s = 2 * others / (others + 1) * LARGE_BYTES / MAX (large, 1e-6);
+  *rate = dyno_exchange_fit (dyno_comm_get_size (comm), small, large);
+  rate->hosts = dyno_comm_count_hosts (comm);
   return TRUE;
 }
 

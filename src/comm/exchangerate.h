@@ -24,6 +24,10 @@ typedef struct {
 
 /* Collective: measures sums of several sizes, for a second or two.  Errors: PEER. */
 gboolean dyno_exchange_measure (DynoComm *comm, DynoExchangeRate *rate, GError **error);
+/* The rate of these ranks whose sums of DYNO_EXCHANGE_SMALL and of DYNO_EXCHANGE_LARGE bytes take so
+ * many seconds; without the number of hosts. */
+DynoExchangeRate dyno_exchange_fit (guint ranks, double small_s, double large_s);
+enum { DYNO_EXCHANGE_SMALL = 1 << 10, DYNO_EXCHANGE_LARGE = 32 << 20 };
 
 /* Median seconds of a sum of this many bytes as rank 0 measures it; all ranks receive the value.
  * Collective. */

@@ -25,6 +25,27 @@ test_seconds (void)
                                   2 * 3 * 2 * 1e-5 + 1.5 * (8 << 20) * 1e-9, 1e-9);
 }
 
+/* What is measured is the rate that takes so long, whether messages or bytes take the time. */
+static void
+test_fitted (void)
+{
+  static const DynoExchangeRate rates[] = { { 2, 0, 5e-6, 1e10 },
+                                            { 4, 0, 1e-4, 1e9 },
+                                            { 8, 0, 1e-3, 1e10 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    {
+      const DynoExchangeRate *rate = &rates[i];
+      DynoExchangeRate found = dyno_exchange_fit (
+          rate->ranks, dyno_exchange_seconds (rate, rate->ranks, DYNO_EXCHANGE_SMALL),
+          dyno_exchange_seconds (rate, rate->ranks, DYNO_EXCHANGE_LARGE));
+
+      g_assert_cmpuint (found.ranks, ==, rate->ranks);
+      g_assert_cmpfloat_with_epsilon (found.latency_s / rate->latency_s, 1, 0.03);
+      g_assert_cmpfloat_with_epsilon (found.bytes_per_s / rate->bytes_per_s, 1, 0.03);
+    }
+}
+
 static void
 test_kept (void)
 {
@@ -241,6 +262,7 @@ main (int argc, char **argv)
   g_setenv ("XDG_CACHE_HOME", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/runs/ranks/seconds-of-a-sum", test_seconds);
+  g_test_add_func ("/runs/ranks/rate-of-measured-sums", test_fitted);
   g_test_add_func ("/runs/ranks/measured-rates-are-kept", test_kept);
   g_test_add_func ("/runs/ranks/rates-of-a-host-each", test_kept_of_a_host_each);
   g_test_add_func ("/runs/ranks/one-bucket-is-not-hidden", test_one_bucket);
