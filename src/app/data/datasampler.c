@@ -325,8 +325,8 @@ show (const Request *r, DynoSamples *samples, GCancellable *cancellable)
                                           r->pixels, scratch));
 }
 
-static void
-take_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
+void
+dyno_sampler_add_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
 {
   gsize each = (gsize) preview->width * preview->height * 3;
   for (guint i = 0; i < preview->n; i++)
@@ -363,7 +363,7 @@ see (const Request *r, DynoSamples *samples, GCancellable *cancellable, GError *
           device, r->job, r->dataset, batch, (r->draw << 32) | n_batches++, cancellable, error);
       if (!preview)
         return FALSE;
-      take_seen (preview, r->pixels, samples->shots);
+      dyno_sampler_add_seen (preview, r->pixels, samples->shots);
     }
   return TRUE;
 }

@@ -5,6 +5,7 @@
  * are read in a thread, through the data set's own decoding. */
 #pragma once
 #include "job.h"
+#include "samplepreview.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>
 
 G_BEGIN_DECLS
@@ -44,6 +45,9 @@ void dyno_sampler_show_async (DynoDataset *dataset, const GArray *indices, guint
 void dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
                              guint pixels, guint64 draw, GCancellable *cancellable,
                              GAsyncReadyCallback done, gpointer data);
+/* Adds a picture (GdkPixbuf) of each sample of the preview, with its mask, if any, drawn over it, and
+ * over the preview's pixels. */
+void dyno_sampler_add_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots);
 /* Ends each of the _async calls.  NULL with the error, which except for _see_async can only be a
  * cancellation. */
 DynoSamples *dyno_sampler_finish (GAsyncResult *result, GError **error);

@@ -327,6 +327,43 @@ test_examples_are_of_different_samples (void)
   g_object_unref (widget);
 }
 
+/* Several samples as the network sees them are drawn as each of them alone is. */
+static void
+test_seen_samples_are_drawn_each (void)
+{
+  enum { N = 3, WIDTH = 4, HEIGHT = 2 };
+  guint8 pixels[N][HEIGHT * WIDTH * 3], masks[N][HEIGHT * WIDTH];
+
+  for (guint i = 0; i < N; i++)
+    for (guint k = 0; k < HEIGHT * WIDTH; k++)
+      masks[i][k] = (guint8) ((i + k) % 3);
+  for (guint masked = 0; masked < 2; masked++)
+    {
+      const DynoPreview all = { N, WIDTH, HEIGHT, pixels[0], masked ? masks[0] : NULL };
+      g_autoptr (GPtrArray) shots = g_ptr_array_new_with_free_func (g_object_unref);
+
+      for (guint i = 0; i < N; i++)
+        memset (pixels[i], (int) (40 + 60 * i), sizeof pixels[i]);
+      dyno_sampler_add_seen (&all, 8, shots);
+      g_assert_cmpuint (shots->len, ==, N);
+      for (guint i = 0; i < N; i++)
+        {
+          const DynoPreview one = { 1, WIDTH, HEIGHT, pixels[i], masked ? masks[i] : NULL };
+          g_autoptr (GPtrArray) alone = g_ptr_array_new_with_free_func (g_object_unref);
+
+          memset (pixels[i], (int) (40 + 60 * i), sizeof pixels[i]);
+          dyno_sampler_add_seen (&one, 8, alone);
+          gsize n = gdk_pixbuf_get_byte_length (alone->pdata[0]);
+          g_assert_cmpint (gdk_pixbuf_get_width (alone->pdata[0]), ==, 8);
+          g_assert_cmpint (gdk_pixbuf_get_height (alone->pdata[0]), ==, 4);
+          g_assert_cmpuint (gdk_pixbuf_get_byte_length (shots->pdata[i]), ==, n);
+          g_assert_cmpint (memcmp (gdk_pixbuf_read_pixels (shots->pdata[i]),
+                                   gdk_pixbuf_read_pixels (alone->pdata[0]), n),
+                           ==, 0);
+        }
+    }
+}
+
 void
 parts_add_samples (void)
 {
@@ -337,4 +374,5 @@ parts_add_samples (void)
   g_test_add_func ("/ui/parts/pictures-with-masks", test_pictures_with_masks);
   g_test_add_func ("/ui/parts/examples-are-of-different-samples",
                    test_examples_are_of_different_samples);
+  g_test_add_func ("/ui/parts/seen-samples-are-drawn-each", test_seen_samples_are_drawn_each);
 }
