@@ -328,8 +328,12 @@ check_the_program_describes_itself (void)
 static gboolean
 has_data (gpointer window)
 {
+  /* Neither the row of the device nor the start button takes the focus while devices are looked
+   * for. */
   return dyno_setup_get_info (DYNO_WINDOW (window)->setup)
-         && g_action_group_get_action_enabled (window, "use-data");
+         && dyno_setup_get_device (DYNO_WINDOW (window)->setup)
+         && g_action_group_get_action_enabled (window, "use-data")
+         && g_action_group_get_action_enabled (window, "start");
 }
 
 static void
