@@ -85,6 +85,21 @@ test_kept_of_a_host_each (void)
   g_assert_cmpfloat (found.bytes_per_s, ==, 5e8);
 }
 
+/* Of two numbers of ranks that are equally near the smaller is taken. */
+static void
+test_nearest (void)
+{
+  const DynoExchangeRate fewer = { 21, 1, 7e-6, 7e8 }, more = { 23, 1, 8e-6, 8e8 };
+  DynoExchangeRate found;
+
+  dyno_exchange_keep (&more);
+  dyno_exchange_keep (&fewer);
+  g_assert_cmpint (dyno_exchange_load (22, 1, &found), ==, DYNO_EXCHANGE_EXTRAPOLATED);
+  g_assert_cmpuint (found.ranks, ==, 21);
+  g_assert_cmpint (dyno_exchange_load (24, 1, &found), ==, DYNO_EXCHANGE_EXTRAPOLATED);
+  g_assert_cmpuint (found.ranks, ==, 23);
+}
+
 /* The time that the copies of a card to and from the host add to a step. */
 static double
 host_copies (guint64 size_bytes)
@@ -269,5 +284,6 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/ranks/step-of-several-ranks", test_step);
   g_test_add_func ("/runs/ranks/time-of-a-run", test_run);
   g_test_add_func ("/runs/ranks/two-cards-as-measured", test_two_cards);
+  g_test_add_func ("/runs/ranks/nearest-number-of-ranks", test_nearest);
   return g_test_run ();
 }
