@@ -567,6 +567,12 @@ test_rate (void)
   run->samples_per_s = 1234;
   put (store, run);
   g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
+  /* A trial is shorter: it does not count beside the run. */
+  DynoStoreTrial trial = { .number = 1, .stage = "search", .outcome = "ok", .samples_per_s = 50 };
+  trial.settings = job->settings;
+  gint64 search = dyno_store_begin_search (store, job, &device, 5, NULL, NULL);
+  g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+  g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
   test_job_set (job, "lr=0.001", "epochs=99", "seed=8", NULL); /* these do not change the rate */
   g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
   g_assert_true (isnan (dyno_store_find_rate (store, job, &device, 6)));
