@@ -94,8 +94,6 @@ unknown_verb (const char *name)
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);
 }
 
-/* With --json every failure is an event, whichever code reported it.  If the output itself was
- * lost, by a full disk or a closed stream, standard error and the exit code report this. */
 /* Leaves the error to the queue that started this process. */
 static void
 keep_error (void)
@@ -106,6 +104,8 @@ keep_error (void)
     g_file_set_contents (path, g_str_has_prefix (text, "dynoctl: ") ? text + 9 : text, -1, NULL);
 }
 
+/* With --json every failure is an event, whichever code reported it.  If the output itself was
+ * lost, by a full disk or a closed stream, standard error and the exit code report this. */
 static int
 leave (int code, gboolean as_json)
 {

@@ -90,6 +90,8 @@ class Queue(Case):
         with open(self.path('first'), 'w') as file:
             file.write('in the way')
         self.run_it('queue', 'start', '--stop-on-failure', expect=1)
+        # The last job's error is its own, not that of the queue, which ends with it.
+        self.assertRegex(self.jobs()[0]['error'], '^(?!dynoctl).*first')
         self.assertEqual(self.states(), ['failed', 'waiting'])
 
     def interrupt(self, number, code):

@@ -416,7 +416,6 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
 
   dyno_dir_make (folder);
   g_unlink (left); /* of an earlier attempt */
-  g_setenv (DYNO_CLI_ERROR_FILE, left, TRUE);
   if (!check_settings (queued, error)
       || !dyno_export_file (dyno_exporter_find ("keyfile"), &context, settings, TRUE, error)
       || !dyno_store_begin_job (o->store, queued->id, own, error))
@@ -431,8 +430,11 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
     dyno_out_line ("job %" G_GINT64_FORMAT ": %s on %s, in %s", queued->id, queued->job->model,
                    queued->job->data, shown);
   dyno_out_flush ();
-  return g_spawn_async (NULL, arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD, set_up_child, &parent,
-                        child, error);
+  g_setenv (DYNO_CLI_ERROR_FILE, left, TRUE);
+  gboolean spawned = g_spawn_async (NULL, arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD, set_up_child,
+                                    &parent, child, error);
+  g_unsetenv (DYNO_CLI_ERROR_FILE); /* this process leaves no error of its own there */
+  return spawned;
 }
 
 /* Waits until the folder is not in use.  FALSE: a run that an earlier queue left is still
