@@ -254,8 +254,9 @@ note_content (Survey *s)
   note_pairs (s, &s->same,
               ngettext ("sample is the same as another", "samples are the same as another",
                         (gulong) s->same.n),
-              s->info->has_split ? _ ("they count more than others")
-                                 : _ ("some of them are both in training and in validation"));
+              s->info->has_split
+                  ? _ ("they count more than others")
+                  : _ ("a random split can put one into training and the other into validation"));
   if (s->n_grey > 0)
     remark (
         s, g_strdup_printf (ngettext ("%" PRIu64 " of %" PRIu64
