@@ -94,12 +94,16 @@ const char *dyno_plot_line_name (const DynoPlotLine *line);
  * a drawing should be higher; 0: they have room beside the title. */
 double dyno_plot_names_height (const DynoPlot *plot, const DynoPlotTheme *theme, double width);
 
+/* The displayed x of the visible point that is nearest to x, of the first line with such a point:
+ * where the cursor is placed.  NaN: there is none. */
+double dyno_plot_find_cursor (const DynoPlot *plot, double x);
+
 /* The value of the smoothed line at the series' own x; NaN: the line is not smoothed. */
 double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);
 
 /* Writes several plots, aligned one below the other, each width x height and the height of its
- * names, to a file; the extension determines the format: .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR;
- * base's IO, DISK; the message names the path. */
+ * names, to a file; the extension determines the format: .png, .svg, .pdf.  scale: pixels per unit
+ * for PNG.  Errors: G_FILE_ERROR; base's IO, DISK; the message names the path. */
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
                           double width, double height, double scale, const char *path,
                           GError **error);

@@ -320,25 +320,63 @@ dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x)
   return y;
 }
 
-/* Marks the point nearest to the cursor, and fills its row of the read-out; FALSE: there is
- * none. */
+/* The displayed x of the line's point that is nearest to x; NaN: the line has none, or is hidden. */
+static double
+find_nearest (const DynoPlotLine *line, double x)
+{
+  double at, y;
+
+  if (line->hidden || dyno_series_get_length (line->series) == 0)
+    return NAN;
+  dyno_series_get (line->series,
+                   dyno_series_nearest (line->series, dyno_plot_unmap_x (line->x_map, x)), &at, &y);
+  return dyno_plot_map_x (line->x_map, at);
+}
+
+double
+dyno_plot_find_cursor (const DynoPlot *plot, double x)
+{
+  double nearest = NAN;
+
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      double at = find_nearest (&plot->lines[i], x);
+
+      if (isfinite (at) && !(fabs (at - x) >= fabs (nearest - x)))
+        nearest = at;
+    }
+  return nearest;
+}
+
+static char *
+format_x (const DynoPlot *plot, double x)
+{
+  g_autofree char *value = plot->x_time    ? dyno_axis_format_time (x, 1.0)
+                           : plot->x_log   ? dyno_axis_format_value (x)
+                           : plot->x_whole ? g_strdup_printf ("%.10g", x)
+                                           : g_strdup_printf ("%.2f", x);
+  return g_strdup_printf ("%s %s", plot->x_label ? plot->x_label : "", value);
+}
+
+/* Marks the point nearest to the cursor, and fills its row of the read-out, with its own x where
+ * that is another one; FALSE: there is none. */
 static gboolean
-take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
+take_point (const DynoPlotLayout *l, guint index, double at, Row *row)
 {
   const DynoPlotLine *line = &l->plot->lines[index];
   DynoSeries *series = line->series;
   g_autofree char *text = NULL;
   const char *unit = dyno_series_get_unit (series);
   GString *words;
-  double y, smoothed;
+  double x, y, smoothed;
 
   if (line->hidden || dyno_series_get_length (series) == 0)
     return FALSE;
   dyno_series_get (series,
                    dyno_series_nearest (series, dyno_plot_unmap_x (line->x_map, l->plot->cursor_x)),
-                   x, &y);
-  smoothed = dyno_plot_get_smoothed (l->plot, index, *x);
-  *x = dyno_plot_map_x (line->x_map, *x);
+                   &x, &y);
+  smoothed = dyno_plot_get_smoothed (l->plot, index, x);
+  x = dyno_plot_map_x (line->x_map, x);
   text = isfinite (y) || !line->mark_gaps ? dyno_axis_format_measure (y, unit) : g_strdup ("NaN");
   words = g_string_new (dyno_plot_line_name (line));
   g_string_append_printf (words, "  %s%s%s", text, unit && *unit ? " " : "", unit ? unit : "");
@@ -347,11 +385,16 @@ take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
       g_autofree char *value = dyno_axis_format_measure (smoothed, unit);
       g_string_append_printf (words, ", %s %s", l->plot->smoothed_word, value);
     }
+  if (fabs (dyno_plot_to_x (l, x) - dyno_plot_to_x (l, at)) >= 1.0)
+    {
+      g_autofree char *other = format_x (l->plot, x);
+      g_string_append_printf (words, " (%s)", other);
+    }
   *row = (Row){ g_string_free (words, FALSE), index };
-  if (isfinite (y) && *x >= l->xa.low && *x <= l->xa.high && y <= l->ya.high && y >= l->ya.low)
+  if (isfinite (y) && x >= l->xa.low && x <= l->xa.high && y <= l->ya.high && y >= l->ya.low)
     {
       dyno_plot_set_colour (l->cr, dyno_plot_line_colour (l, index), 1.0);
-      cairo_arc (l->cr, dyno_plot_to_x (l, *x), dyno_plot_to_y (l, y), 4.0, 0.0, 2 * G_PI);
+      cairo_arc (l->cr, dyno_plot_to_x (l, x), dyno_plot_to_y (l, y), 4.0, 0.0, 2 * G_PI);
       cairo_fill (l->cr);
     }
   return TRUE;
@@ -363,30 +406,23 @@ dyno_plot_draw_cursor (const DynoPlotLayout *l)
   const DynoPlot *plot = l->plot;
   Row rows[MOST_ROWS];
   guint n = 0;
-  double at = plot->cursor_x, x, px;
-  g_autofree char *value = NULL, *head = NULL;
+  double at = plot->cursor_x, nearest, x;
+  g_autofree char *head = NULL;
 
   if (!isfinite (at) || at < l->xa.low || at > l->xa.high)
     return;
+  nearest = dyno_plot_find_cursor (plot, at);
+  if (nearest >= l->xa.low && nearest <= l->xa.high)
+    at = nearest;
   for (guint i = 0; i < plot->n_lines && n < MOST_ROWS; i++)
-    if (take_point (l, i, &rows[n], &px))
-      {
-        /* The first line is the densest: the cursor is placed on its points. */
-        if (n == 0 && px >= l->xa.low && px <= l->xa.high)
-          at = px;
-        n++;
-      }
+    n += take_point (l, i, at, &rows[n]) ? 1 : 0;
   x = dyno_plot_sharp (l, dyno_plot_to_x (l, at));
   dyno_plot_set_colour (l->cr, &l->theme->muted, 0.7);
   cairo_set_line_width (l->cr, 1.0 / l->scale);
   cairo_move_to (l->cr, x, l->y);
   cairo_line_to (l->cr, x, l->y + l->h);
   cairo_stroke (l->cr);
-  value = plot->x_time    ? dyno_axis_format_time (at, 1.0)
-          : plot->x_log   ? dyno_axis_format_value (at)
-          : plot->x_whole ? g_strdup_printf ("%.10g", at)
-                          : g_strdup_printf ("%.2f", at);
-  head = g_strdup_printf ("%s %s", plot->x_label ? plot->x_label : "", value);
+  head = format_x (plot, at);
   draw_rows (l, x, head, rows, n);
   for (guint i = 0; i < n; i++)
     g_free (rows[i].text);

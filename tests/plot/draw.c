@@ -677,6 +677,60 @@ test_a_mapped_axis_is_drawn_alike (void)
   cairo_surface_destroy (surfaces[1]);
 }
 
+/* The cursor is at the nearest point of any line that is shown, by the displayed x; the row of a line
+ * whose nearest point lies elsewhere, since it has ended, is longer by that x. */
+static void
+test_cursor_is_at_the_nearest_point (void)
+{
+  g_autoptr (DynoSeries) sparse = dyno_series_new ("s", ""), dense = ramp ("d", 101),
+                         map = dyno_series_new ("Epoch", ""), flat = dyno_series_new ("f", "");
+  DynoPlotLine lines[] = { { sparse, 0 }, { dense, 1 } };
+  DynoPlot plot = { "t", "x", "", lines, 2, .y_limit = NAN, .cursor_x = NAN };
+  DynoSeries *ends[2];
+  int last[2] = { 0, 0 };
+
+  g_assert_true (isnan (dyno_plot_find_cursor (&(DynoPlot){ .n_lines = 0 }, 3)));
+  dyno_series_append (sparse, 0.25, 0);
+  dyno_series_append (sparse, 44.25, 0);
+  g_assert_cmpfloat (dyno_plot_find_cursor (&plot, 90.2), ==, 90);
+  g_assert_cmpfloat (dyno_plot_find_cursor (&plot, 44.2), ==, 44.25);
+  g_assert_cmpfloat (dyno_plot_find_cursor (&plot, 44.125), ==,
+                     44.25); /* as near: the first line */
+  lines[1].hidden = TRUE;
+  g_assert_cmpfloat (dyno_plot_find_cursor (&plot, 90.2), ==, 44.25);
+  lines[1].hidden = FALSE;
+  dyno_series_append (map, 0, 0);
+  dyno_series_append (map, 100, 10);
+  lines[1].x_map = map;
+  g_assert_cmpfloat (dyno_plot_find_cursor (&plot, 9.04), ==, 9);
+  for (guint i = 0; i <= 100; i++)
+    dyno_series_append (flat, i, i == 0 ? 10 : 0);
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoPlotLine both[2] = { { flat, 0 } };
+      DynoPlot drawn = { "t", "x", "", both, 2, .y_limit = NAN, .cursor_x = 20 };
+      cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+      cairo_t *cr = cairo_create (surface);
+
+      ends[i] = dyno_series_new ("e", "");
+      for (guint k = 0; k <= (i == 0 ? 20 : 10); k++)
+        dyno_series_append (ends[i], k, 0);
+      both[1] = (DynoPlotLine){ ends[i], 1 };
+      dyno_plot_draw (cr, &drawn, &dyno_plot_theme_light, 400, 200, 1.0);
+      cairo_destroy (cr);
+      cairo_surface_flush (surface);
+      /* Of the dark texts right of the cursor, above the lines. */
+      for (int y = 40; y < 110; y++)
+        for (int x = 130; x < 330; x++)
+          if (cairo_image_surface_get_data (surface)[1600 * y + 4 * x + 1] < 120)
+            last[i] = MAX (last[i], x);
+      cairo_surface_destroy (surface);
+      dyno_series_free (ends[i]);
+    }
+  g_assert_cmpint (last[0], >, 130);
+  g_assert_cmpint (last[1], >, last[0] + 20);
+}
+
 /* The texts at the cursor begin behind the widest sample, whichever line has it: of two lines that
  * differ in their dashes only the samples are exchanged where the lines are. */
 static void
@@ -882,6 +936,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/line-is-drawn", test_line_is_drawn);
   g_test_add_func ("/plot/draw/survives-odd-data", test_survives_odd_data);
   g_test_add_func ("/plot/draw/cursor-maps-back-to-data", test_cursor_maps_back_to_data);
+  g_test_add_func ("/plot/draw/cursor-is-at-the-nearest-point",
+                   test_cursor_is_at_the_nearest_point);
   g_test_add_func ("/plot/draw/texts-begin-behind-the-samples",
                    test_texts_begin_behind_the_samples);
   g_test_add_func ("/plot/draw/a-mapped-axis-is-drawn-alike", test_a_mapped_axis_is_drawn_alike);
