@@ -30,9 +30,8 @@ struct _DynoWindow {
   DynoPathCheck *paths;
   DynoRunMonitor *monitor;
   DynoJobList *jobs;
-  DynoJob *unedited;        /* of the setup before a job of the queue was edited in it; or NULL */
-  gint64 edited;            /* id of that job */
-  gboolean edit_lacks_data; /* its data set could not be opened */
+  DynoJob *unedited; /* of the setup before a job of the queue was edited in it; or NULL */
+  gint64 edited;     /* id of that job */
   guint tick, timer, held;
   gint64 last_drain;
   guint fit, inhibited;
@@ -81,8 +80,6 @@ void dyno_window_show_jobs (DynoWindow *self);
 gboolean dyno_window_queue_holds_device (DynoWindow *self);
 /* The setup is used for something else: a job that was edited in it stays as it was. */
 void dyno_window_end_editing (DynoWindow *self);
-/* The data set of a job that is edited could not be opened, or another one was opened instead. */
-void dyno_window_edit_lacks_data (DynoWindow *self, gboolean lacks);
 /* To be called when the window's own work has begun or ended. */
 void dyno_window_update_jobs (DynoWindow *self);
 /* To be called when a run has ended: starts the queue, if jobs wait and the user has not chosen

@@ -292,10 +292,12 @@ flap_revealed (DynoWindow *self)
 static void
 setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
 {
+  dyno_edit_bar_set_lacks_data (DYNO_EDIT_BAR (self->edit_bar),
+                                !dyno_setup_get_info (setup)
+                                    && !dyno_setup_get_opening (setup, NULL));
   if ((flags & DYNO_SETUP_DATASET) && (flags & DYNO_SETUP_SETTINGS) && dyno_setup_get_info (setup))
     {
       dyno_recent_data_add (dyno_setup_get_info (setup));
-      dyno_window_edit_lacks_data (self, FALSE);
       if (self->ready)
         dyno_state_save_setup (self->state, setup);
     }
@@ -307,8 +309,6 @@ setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The data set cannot be opened"),
                              error);
-  dyno_window_edit_lacks_data (self, TRUE);
-  dyno_window_update_actions (self);
 }
 
 static void

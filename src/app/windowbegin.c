@@ -34,10 +34,6 @@ begin_run (DynoWindow *self, const DynoJob *job, DynoDataset *dataset, GError **
   dyno_window_end_editing (self);
   dyno_window_update_draining (self);
   dyno_window_work_changed (self);
-  dyno_setup_set_changes_run (
-      self->setup,
-      dyno_setup_is_like (self->setup, job)
-          && dyno_settings_equal (&dyno_setup_get_job (self->setup)->settings, &job->settings));
   gtk_widget_grab_focus (self->pause_button);
   return TRUE;
 }

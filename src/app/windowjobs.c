@@ -121,12 +121,15 @@ dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error)
     dyno_job_list_begin (self->jobs, dyno_setup_get_job (self->setup), runs);
   else
     dyno_job_list_add (self->jobs, dyno_setup_get_job (self->setup), runs);
-  dyno_toast_show (DYNO_TOAST (self->toast),
-                   !begin ? _ ("Added to the queue")
-                   : dyno_job_list_get_running (self->jobs)
-                       ? _ ("Added to the queue, as the next job")
-                       : _ ("The devices are being started"),
-                   NULL);
+  gboolean follows = dyno_run_monitor_is_active (self->monitor)
+                     && dyno_jobs_popover_goes_on (DYNO_JOBS_POPOVER (self->jobs_popover));
+  dyno_toast_show (
+      DYNO_TOAST (self->toast),
+      !begin && follows ? _ ("Added to the queue, which starts when this run has ended")
+      : !begin          ? _ ("Added to the queue")
+      : dyno_job_list_get_running (self->jobs) ? _ ("Added to the queue, as the next job")
+                                               : _ ("The devices are being started"),
+      NULL);
   return TRUE;
 }
 
@@ -184,7 +187,6 @@ edit_job (DynoWindow *self, const DynoQueuedJob *job)
   if (!self->unedited)
     self->unedited = dyno_job_copy (dyno_setup_get_job (self->setup));
   self->edited = job->id;
-  self->edit_lacks_data = FALSE;
   dyno_edit_bar_begin (DYNO_EDIT_BAR (self->edit_bar), job);
   dyno_setup_set_job (self->setup, job->job);
   use_devices_of (self, job->job);
@@ -196,28 +198,18 @@ dyno_window_end_editing (DynoWindow *self)
 {
   dyno_edit_bar_dismiss (DYNO_EDIT_BAR (self->edit_bar));
   g_clear_pointer (&self->unedited, dyno_job_unref);
-  self->edit_lacks_data = FALSE;
 }
 
 /* Gives the window the settings back that it had before. */
 static void
 take_back (DynoWindow *self)
 {
-  self->edit_lacks_data = FALSE;
   g_autoptr (DynoJob) unedited = g_steal_pointer (&self->unedited);
   if (unedited && !dyno_setup_is_locked (self->setup))
     {
       dyno_setup_set_job (self->setup, unedited);
       use_devices_of (self, unedited);
     }
-}
-
-/* Until another data set is chosen, the job could only be saved with that of the window. */
-void
-dyno_window_edit_lacks_data (DynoWindow *self, gboolean lacks)
-{
-  self->edit_lacks_data = lacks && self->unedited;
-  dyno_edit_bar_set_lacks_data (DYNO_EDIT_BAR (self->edit_bar), self->edit_lacks_data);
 }
 
 static void

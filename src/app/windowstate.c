@@ -115,7 +115,7 @@ dyno_window_update_actions (DynoWindow *self)
   enable (self, "resume-interrupted",
           idle && !held && dyno_home_get_interrupted (DYNO_HOME (self->home)));
   enable (self, "add-to-queue", !obstacle);
-  dyno_edit_bar_set_savable (DYNO_EDIT_BAR (self->edit_bar), !obstacle && !self->edit_lacks_data);
+  dyno_edit_bar_set_savable (DYNO_EDIT_BAR (self->edit_bar), !obstacle);
   enable (self, "tune", idle && !held && dyno_tune_page_is_ready (tune_page));
   enable (self, "tune-go-on", idle && !held && dyno_tune_page_can_go_on (tune_page));
   enable (self, "quick-test", idle && !held && dyno_setup_get_device (self->setup));

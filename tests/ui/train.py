@@ -206,6 +206,7 @@ def test_pauses_and_stops(home):
     window.key('space')
     window.text('Training, step')
     window.text('These are the settings of the next run')
+    window.press('Change the run in progress, too', Role.CHECK_BOX)
     window.text_with(' left, loss ')
     assert seconds(tile(window, 'Time left')) > 3600, 'a million epochs are left'
     window.set_number('Batch size', 40)
@@ -301,6 +302,7 @@ def test_prepares_the_next_run_in_mid_run(home):
     on keeps its own, also those that could be changed in it."""
     window = home.window()
     window.start_long_run(lr=0.01, schedule='constant', warmup_epochs=0)
+    window.press('Change the run in progress, too', Role.CHECK_BOX)
     window.text('Changes the run at once')
     # The message does not replace an error, but is shown once the error was closed.
     window.activate('export-curves', GLib.Variant('s', 'csv'))

@@ -150,6 +150,13 @@ static char *
 describe_settings (const DynoJob *job)
 {
   g_autofree char *settings = dyno_run_list_describe_settings (&job->settings);
+  if (job->weights_in)
+    {
+      g_autofree char *weights = dyno_words_weights (job->weights_in),
+                      *before = g_steal_pointer (&settings);
+      /* Translators: a file of weights; settings */
+      settings = g_strdup_printf (_ ("Start weights %s; %s"), weights, before);
+    }
   if (!job->devices)
     return g_steal_pointer (&settings);
   /* Translators: numbers of devices; settings */

@@ -19,7 +19,6 @@
 
 #define FOLLOW_S    2
 #define PLOT_HEIGHT 190
-#define TABLE_MOST  200 /* height of the settings; a higher table scrolls */
 
 enum { STEPS, EPOCHS, TIME };
 enum { LOSS, LOG_LOSS, METRIC, RATE, MEMORY };
@@ -401,7 +400,7 @@ make_device (const DynoStoredRun *run, const char *key)
 static char *
 make_start_weights (const DynoStoredRun *run, const char *key)
 {
-  return g_filename_display_basename (run->weights_in);
+  return run->weights_in ? dyno_words_weights (run->weights_in) : g_strdup (_ ("Random values"));
 }
 
 /* Adds a title and a text of the only run, of which two are beside each other. */
@@ -464,6 +463,8 @@ show_settings (DynoRunCompare *self)
     add_row (self, &row, _ ("Model"), NULL, make_model);
   if (differ (self, NULL, make_data))
     add_row (self, &row, _ ("Data"), NULL, make_data);
+  if (differ (self, NULL, make_start_weights))
+    add_row (self, &row, _ ("Start weights"), NULL, make_start_weights);
   for (guint i = 0; i < n_settings; i++)
     if (differ (self, settings[i].key, make_setting))
       add_row (self, &row, _ (settings[i].title), settings[i].key, make_setting);
@@ -473,18 +474,18 @@ show_settings (DynoRunCompare *self)
 }
 
 /* The scrolled window asks for the height that the texts have at their least width, with many
- * lines; the table gets the height for the width that it has. */
+ * lines; the table gets the whole height for the width that it has, so that the wheel scrolls the
+ * page. */
 static gboolean
 fit_table (gpointer data)
 {
   DynoRunCompare *self = data;
-  int width = gtk_widget_get_allocated_width (gtk_bin_get_child (GTK_BIN (self->table))), least,
-      height;
+  GtkWidget *content = gtk_bin_get_child (GTK_BIN (self->table));
+  int width = gtk_widget_get_allocated_width (content), least, height;
   self->fit = 0;
   gtk_widget_get_preferred_width (self->grid, &least, NULL);
-  gtk_widget_get_preferred_height_for_width (self->grid, MAX (width, least), NULL, &height);
-  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table),
-                                              CLAMP (height, 1, TABLE_MOST));
+  gtk_widget_get_preferred_height_for_width (content, MAX (width, least), NULL, &height);
+  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table), MAX (height, 1));
   return G_SOURCE_REMOVE;
 }
 
@@ -691,7 +692,7 @@ dyno_run_compare_init (DynoRunCompare *self)
   gtk_container_add (GTK_CONTAINER (self), card);
   self->table = gtk_scrolled_window_new (NULL, NULL);
   gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (self->table), TRUE);
-  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table), TABLE_MOST);
+  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table), 1);
   g_signal_connect_object (self->table, "size-allocate", G_CALLBACK (table_allocated), self,
                            G_CONNECT_SWAPPED);
   dyno_widget_add_class (self->table, "card", TRUE);

@@ -28,6 +28,7 @@ struct _DynoSetup {
   DynoSetupHistory *history;
   DynoSetupWork work;
   gboolean changes_run, closed;
+  gboolean opens_job; /* the data set that is being opened is that of a job */
   /* first_start: no state was saved before; first_shapes: also, no data set was given */
   gboolean first_start, first_shapes;
 
@@ -172,12 +173,23 @@ scanned (gpointer data)
   announce (data, DYNO_SETUP_DATASET);
 }
 
+/* The settings of a job would train the data set of another one. */
+static void
+drop_data (DynoSetup *self)
+{
+  g_clear_pointer (&self->dataset, dyno_dataset_unref);
+  g_clear_pointer (&self->job->data, g_free);
+  plan_later (self);
+}
+
 static void
 opened (const char *location, DynoDataset *dataset, const GError *error, gpointer data)
 {
   DynoSetup *self = data;
   if (!dataset)
     {
+      if (self->opens_job && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        drop_data (self);
       announce (self, DYNO_SETUP_DATASET);
       if (!self->closed && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         g_signal_emit (self, signals[FAILED], 0, error);
@@ -210,6 +222,7 @@ dyno_setup_open_data (DynoSetup *self, const char *location)
   if (dyno_setup_is_locked (self))
     return;
   dyno_setup_set_changes_run (self, FALSE);
+  self->opens_job = FALSE;
   open_data (self, location);
 }
 
@@ -708,7 +721,10 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
   gboolean otherwise = take_settings (self, &job->settings) || reads_otherwise (self, before);
   announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (job->data && g_strcmp0 (job->data, self->job->data) != 0)
-    dyno_setup_open_data (self, job->data);
+    {
+      dyno_setup_open_data (self, job->data);
+      self->opens_job = TRUE;
+    }
   else if (otherwise)
     open_again (self);
   plan_later (self);
@@ -781,7 +797,7 @@ dyno_setup_set_work (DynoSetup *self, DynoSetupWork work)
   if (self->work == work)
     return;
   self->work = work;
-  self->changes_run = work == DYNO_SETUP_TRAINS;
+  self->changes_run = FALSE;
   announce (self, DYNO_SETUP_WORK);
   if (work == DYNO_SETUP_IDLE)
     plan_later (self); /* the run that has ended gives a better estimate of the time */

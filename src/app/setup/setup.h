@@ -100,7 +100,8 @@ gboolean dyno_setup_is_custom (DynoSetup *self);
 gboolean dyno_setup_can_step (DynoSetup *self, gboolean undo);
 gboolean dyno_setup_step (DynoSetup *self, gboolean undo);
 /* Both set all settings (from a file or the tuner); _set_job also sets the job's model with its
- * start weights, preset and data set, where the job has them. */
+ * start weights, preset and data set, where the job has them.  If its data set cannot be opened, the
+ * setup has none. */
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 
@@ -114,9 +115,9 @@ void dyno_setup_set_work (DynoSetup *self, DynoSetupWork work);
 gboolean dyno_setup_is_busy (DynoSetup *self); /* a measurement or a run is at work */
 /* During a measurement no data set is opened and no job taken, since reading would disturb it. */
 gboolean dyno_setup_is_locked (DynoSetup *self);
-/* Whether changed settings are to be changed in the run in progress, too, where they are live.  TRUE
- * from the beginning of a run until another data set, another model or another job is chosen;
- * FALSE without a run. */
+/* Whether changed settings are to be changed in the run in progress, too, where they are live.  FALSE
+ * at the beginning of each run, without a run, and once another data set, another model or another
+ * job is chosen. */
 gboolean dyno_setup_changes_run (DynoSetup *self);
 void dyno_setup_set_changes_run (DynoSetup *self, gboolean changes);
 /* Whether the next run has data set and model of this job, which may be NULL. */

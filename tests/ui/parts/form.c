@@ -129,7 +129,15 @@ test_live_settings_reach_the_run (void)
   g_assert_cmpfloat (dyno_setup_get_job (setup)->settings.lr, ==, 0.25);
   g_assert_cmpstr (keys->str, ==, "");
   parts_assert_says_not (panel, "Changes the run at once");
+  GtkWidget *both =
+      GTK_WIDGET (gtk_widget_get_template_child (panel, DYNO_TYPE_SETTINGS_PANEL, "both"));
   dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
+  parts_assert_says_not (panel, "Changes the run at once"); /* before the user has asked for it */
+  gtk_spin_button_set_value (lr, 0.3);
+  g_assert_cmpstr (keys->str, ==, "");
+  dyno_settings_panel_step (self, TRUE);
+  g_assert_cmpstr (keys->str, ==, "");
+  gtk_button_clicked (GTK_BUTTON (both));
   parts_assert_says (panel, "Changes the run at once");
   gtk_spin_button_set_value (lr, 0.5);
   gtk_spin_button_set_value (batch, 16);
@@ -142,9 +150,7 @@ test_live_settings_reach_the_run (void)
   dyno_settings_panel_step (self, FALSE);
   g_assert_cmpstr (keys->str, ==, "lr lr lr ");
   g_assert_cmpfloat (gtk_spin_button_get_value (lr), ==, 0.5);
-  /* The user, another model and a taken job end it; a second run begins with it again. */
-  GtkWidget *both =
-      GTK_WIDGET (gtk_widget_get_template_child (panel, DYNO_TYPE_SETTINGS_PANEL, "both"));
+  /* The user, another model and a taken job end it; a second run begins without it, too. */
   g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (setup));
   for (guint i = 0; i < 3; i++)
     {
@@ -172,6 +178,8 @@ test_live_settings_reach_the_run (void)
       dyno_setup_set_changes_run (setup, TRUE); /* there is no run */
       g_assert_false (dyno_setup_changes_run (setup));
       dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
+      g_assert_false (gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (both)));
+      gtk_button_clicked (GTK_BUTTON (both));
     }
   /* Undo that leads back to another model ends it, too; undo of a setting does not. */
   gtk_spin_button_set_value (lr, 0.25);

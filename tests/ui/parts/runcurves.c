@@ -585,7 +585,12 @@ test_one_run_is_shown_with_its_settings (void)
   runs[0]->device = g_strdup ("A card");
   runs[0]->seconds = 75;
   runs[0]->samples_per_s = 1234;
-  runs[1]->weights_in = g_strdup ("/weights/start.safetensors");
+  runs[1]->weights_in = g_strdup ("/runs/mlp-3/weights.safetensors");
+  dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves, (const DynoStoredRun *const *) runs,
+                         2);
+  parts_assert_says (grid, "Start weights");
+  parts_assert_says (grid, "Random values");
+  parts_assert_says (grid, "mlp-3/weights.safetensors");
   for (guint i = 0; i < 2; i++)
     {
       dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves,
@@ -597,7 +602,7 @@ test_one_run_is_shown_with_its_settings (void)
       parts_assert_says (grid, "1:15");
       parts_assert_says_not (grid, "Start weights");
       dyno_run_compare_show (DYNO_RUN_COMPARE (compare), curves, second, 1);
-      parts_assert_says (grid, "start.safetensors");
+      parts_assert_says (grid, "mlp-3/weights.safetensors");
       parts_assert_says (grid, "5 of 10");
       parts_assert_says_not (grid, "Batch size");
       parts_assert_says_not (grid, "A card");

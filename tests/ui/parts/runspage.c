@@ -535,10 +535,12 @@ test_jobs_are_copied_tried_again_and_edited (void)
   g_free (named->out_dir);
   named->out_dir = g_build_filename (g_get_home_dir (), "of two devices", NULL);
   named->devices = g_strdup ("0,1");
+  named->weights_in = g_strdup ("/runs/mlp-3/weights.safetensors");
   gint64 several = dyno_store_add_job (q.store, named, NULL);
   dyno_job_list_refresh (q.jobs);
   queue_wait (&q);
-  parts_assert_says (queue_row (&q, 3), "Devices 0,1; Batch size 100");
+  parts_assert_says (queue_row (&q, 3),
+                     "Devices 0,1; Start weights mlp-3/weights.safetensors; Batch size 100");
   dyno_job_list_remove (q.jobs, several);
   queue_wait (&q);
   /* While the window is at work nothing is edited; rows that come then are not editable either. */

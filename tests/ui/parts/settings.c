@@ -623,6 +623,7 @@ test_why_a_run_cannot_start (void)
   assert_start (setup, "Choose a data set first.");
   /* During a run another data set is opened for the next run. */
   dyno_setup_set_work (setup, DYNO_SETUP_TRAINS);
+  dyno_setup_set_changes_run (setup, TRUE);
   g_assert_true (dyno_setup_changes_run (setup));
   dyno_setup_open_data (setup, "builtin:waves");
   assert_start (setup, "The data set is being opened.");
@@ -640,6 +641,22 @@ test_why_a_run_cannot_start (void)
   g_assert_cmpuint (dyno_setup_get_info (setup)->n_samples, ==, 64);
   g_assert_cmpstr (dyno_setup_get_job (setup)->data, ==,
                    "builtin:shapes?size=16&samples=64&classes=3");
+  /* That of a job leaves none, since its settings are not for the data set before; also the second
+   * time, and not where the user has opened one meanwhile. */
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      job->data = g_strdup ("/nowhere/at/all");
+      dyno_setup_set_job (setup, job);
+      if (i == 2)
+        dyno_setup_open_data (setup, "/nowhere/else");
+      parts_wait (is_open, setup);
+      g_assert_true ((dyno_setup_get_info (setup) != NULL) == (i == 2));
+      g_assert_cmpstr (dyno_setup_get_job (setup)->data, ==, i == 2 ? "builtin:waves" : NULL);
+      assert_start (setup, i == 2 ? NULL : "Choose a data set first.");
+      open (setup, "builtin:waves");
+      g_assert_nonnull (dyno_setup_get_info (setup));
+    }
   drop (setup);
 }
 
