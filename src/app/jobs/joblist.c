@@ -115,6 +115,8 @@ add_job (DynoStore *store, Request *request, GError **error)
       g_rmdir (own->out_dir);
       return FALSE;
     }
+  if (request->before > 0)
+    (void) dyno_store_move_job (store, id, request->before, NULL);
   if (request->what != BEGIN)
     return TRUE;
   request->folder = g_strdup (own->out_dir);
@@ -354,6 +356,12 @@ void
 dyno_job_list_add (DynoJobList *self, const DynoJob *job, const char *runs)
 {
   ask_queue (self, ADD, 0, 0, dyno_job_copy (job), runs);
+}
+
+void
+dyno_job_list_add_before (DynoJobList *self, const DynoJob *job, const char *runs, gint64 before)
+{
+  ask_queue (self, ADD, 0, before, dyno_job_copy (job), runs);
 }
 
 void

@@ -41,6 +41,9 @@ gboolean dyno_job_list_is_held (DynoJobList *self);
 void dyno_job_list_refresh (DynoJobList *self);
 /* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
 void dyno_job_list_add (DynoJobList *self, const DynoJob *job, const char *runs);
+/* The same before another job; at the end where that is gone or 0. */
+void dyno_job_list_add_before (DynoJobList *self, const DynoJob *job, const char *runs,
+                               gint64 before);
 /* Adds the job before all that wait or were stopped, and starts the queue. */
 void dyno_job_list_begin (DynoJobList *self, const DynoJob *job, const char *runs);
 /* See dyno_store_move_job, _remove_job, _retry_job, _change_job. */

@@ -14,7 +14,7 @@ struct _DynoJobRow {
   gboolean changeable, editable;
 };
 
-enum { EDIT, DROP, DROP_AFTER, N_SIGNALS };
+enum { EDIT, DROP, DROP_AFTER, REMOVE, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoJobRow, dyno_job_row, GTK_TYPE_LIST_BOX_ROW)
@@ -114,7 +114,7 @@ retry_clicked (DynoJobRow *self)
 static void
 remove_clicked (DynoJobRow *self)
 {
-  dyno_job_list_remove (self->jobs, self->id);
+  g_signal_emit (self, signals[REMOVE], 0);
 }
 
 static GtkWidget *
@@ -232,6 +232,8 @@ dyno_job_row_class_init (DynoJobRowClass *class)
       g_signal_new ("edit", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[DROP] = g_signal_new ("drop", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                 1, G_TYPE_INT);
+  signals[REMOVE] =
+      g_signal_new ("take-out", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[DROP_AFTER] = g_signal_new ("drop-after", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                       G_TYPE_NONE, 1, G_TYPE_INT);
 }

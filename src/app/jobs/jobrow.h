@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoJobRow, dyno_job_row, DYNO, JOB_ROW, GtkListBoxRow)
 
 /* Signals: "edit": the job's settings are to be edited; "drop" (int from): the row at that place of
- * the list was dropped here, "drop-after" (int from): right after this row. */
+ * the list was dropped here, "drop-after" (int from): right after this row; "take-out": the job is to
+ * be taken out. */
 GtkWidget *dyno_job_row_new (DynoJobList *jobs, const DynoListedJob *job, gboolean editable);
 gint64 dyno_job_row_get_id (DynoJobRow *self);
 /* Whether settings can be edited at present. */

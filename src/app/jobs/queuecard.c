@@ -4,12 +4,15 @@
 #include "queuecard.h"
 #include "jobrow.h"
 #include "row.h"
+#include "words.h"
 #include <glib/gi18n.h>
 
 struct _DynoQueueCard {
   GtkBox parent_instance;
-  GtkWidget *count, *start, *list;
+  GtkWidget *count, *start, *list, *removal, *removed_text, *undo;
   DynoJobList *jobs;
+  DynoJob *removed;      /* the job that was taken out last, to be put back; or NULL */
+  gint64 removed_before; /* the job before which it was; 0: it was the last */
   gboolean editable;
 };
 
@@ -53,12 +56,60 @@ row_dropped_after (GtkListBoxRow *row, int from, DynoQueueCard *self)
   move_job (self, from, to > from ? to - 1 : to);
 }
 
+static void
+forget_removed (DynoQueueCard *self)
+{
+  gtk_widget_hide (self->removal);
+  g_clear_pointer (&self->removed, dyno_job_unref);
+}
+
+/* A job that was begun has a run, which stays in the history, and from which it can be resumed. */
+static void
+take_out (DynoQueueCard *self, int row)
+{
+  const DynoListedJob *listed = get_job (self, row), *next = get_job (self, row + 1);
+  const DynoQueuedJob *job = listed ? listed->queued : NULL;
+  if (!job)
+    return;
+  forget_removed (self);
+  dyno_job_list_remove (self->jobs, job->id);
+  if (job->state == DYNO_QUEUED_RUNNING) /* this is refused */
+    return;
+  g_autofree char *model = dyno_words_model (job->job->model),
+                  *data = dyno_words_data (job->job->data);
+  /* Translators: model, data set */
+  g_autofree char *both = g_strdup_printf (_ ("%s on %s"), model, data), *text = NULL;
+  const char *name = job->job->name ? job->job->name : both;
+  text = g_strdup_printf (job->attempts == 0 ? _ ("“%s” was taken out")
+                                             : _ ("“%s” was taken out; its run stays"),
+                          name);
+  gtk_label_set_text (GTK_LABEL (self->removed_text), text);
+  self->removed = job->attempts == 0 ? dyno_job_copy (job->job) : NULL;
+  self->removed_before = next ? next->queued->id : 0;
+  gtk_widget_set_visible (self->undo, self->removed != NULL);
+  gtk_widget_show (self->removal);
+}
+
+static void
+undo_clicked (DynoQueueCard *self)
+{
+  g_autofree char *runs = g_path_get_dirname (self->removed->out_dir);
+  dyno_job_list_add_before (self->jobs, self->removed, runs, self->removed_before);
+  forget_removed (self);
+}
+
+static void
+row_taken_out (GtkListBoxRow *row, DynoQueueCard *self)
+{
+  take_out (self, gtk_list_box_row_get_index (row));
+}
+
 static gboolean
 row_key_pressed (GtkWidget *row, GdkEventKey *event, DynoQueueCard *self)
 {
   int at = gtk_list_box_row_get_index (GTK_LIST_BOX_ROW (row));
   if (event->keyval == GDK_KEY_Delete)
-    dyno_job_list_remove (self->jobs, dyno_job_row_get_id (DYNO_JOB_ROW (row)));
+    take_out (self, at);
   else if ((event->state & GDK_MOD1_MASK) && event->keyval == GDK_KEY_Up)
     move_job (self, at, at - 1);
   else if ((event->state & GDK_MOD1_MASK) && event->keyval == GDK_KEY_Down)
@@ -95,6 +146,7 @@ new_row (DynoQueueCard *self, const DynoListedJob *job)
   g_signal_connect (row, "edit", G_CALLBACK (row_edited), self);
   g_signal_connect (row, "drop", G_CALLBACK (row_dropped), self);
   g_signal_connect (row, "drop-after", G_CALLBACK (row_dropped_after), self);
+  g_signal_connect (row, "take-out", G_CALLBACK (row_taken_out), self);
   gtk_widget_show (row);
   return row;
 }
@@ -155,8 +207,9 @@ show_jobs (DynoQueueCard *self)
   gtk_widget_set_tooltip_text (
       self->start, held && !started
                        ? _ ("Not while the run or the measurement of this window uses the device.")
-                       : NULL);
-  gtk_widget_set_visible (GTK_WIDGET (self), jobs->len > 0);
+                       : _ ("One job after another; continues when this window is closed"));
+  gtk_widget_set_visible (GTK_WIDGET (self),
+                          jobs->len > 0 || gtk_widget_get_visible (self->removal));
 }
 
 void
@@ -199,8 +252,17 @@ dyno_queue_card_dispose (GObject *object)
 static void
 dyno_queue_card_finalize (GObject *object)
 {
+  g_clear_pointer (&DYNO_QUEUE_CARD (object)->removed, dyno_job_unref);
   g_clear_object (&DYNO_QUEUE_CARD (object)->jobs);
   G_OBJECT_CLASS (dyno_queue_card_parent_class)->finalize (object);
+}
+
+/* As with deleted runs, a job can be put back until the list is left. */
+static void
+dyno_queue_card_unmap (GtkWidget *widget)
+{
+  forget_removed (DYNO_QUEUE_CARD (widget));
+  GTK_WIDGET_CLASS (dyno_queue_card_parent_class)->unmap (widget);
 }
 
 static void
@@ -209,6 +271,7 @@ dyno_queue_card_class_init (DynoQueueCardClass *class)
   GType type = DYNO_TYPE_QUEUE_CARD;
   G_OBJECT_CLASS (class)->dispose = dyno_queue_card_dispose;
   G_OBJECT_CLASS (class)->finalize = dyno_queue_card_finalize;
+  GTK_WIDGET_CLASS (class)->unmap = dyno_queue_card_unmap;
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[EDIT] = g_signal_new ("edit", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
@@ -229,8 +292,6 @@ dyno_queue_card_init (DynoQueueCard *self)
   self->count = gtk_label_new ("");
   dyno_widget_add_class (self->count, "caption", TRUE);
   self->start = gtk_button_new_with_mnemonic (_ ("Start the _Queue"));
-  gtk_widget_set_tooltip_text (self->start,
-                               _ ("One job after another; continues when this window is closed"));
   g_signal_connect_swapped (self->start, "clicked", G_CALLBACK (start_clicked), self);
   gtk_container_add (GTK_CONTAINER (head), title);
   gtk_container_add (GTK_CONTAINER (head), self->count);
@@ -248,6 +309,16 @@ dyno_queue_card_init (DynoQueueCard *self)
   gtk_container_add (GTK_CONTAINER (scrolled), self->list);
   gtk_container_add (GTK_CONTAINER (self), head);
   gtk_container_add (GTK_CONTAINER (self), scrolled);
+  self->removal = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+  self->removed_text = gtk_label_new ("");
+  gtk_label_set_ellipsize (GTK_LABEL (self->removed_text), PANGO_ELLIPSIZE_MIDDLE);
+  self->undo = gtk_button_new_with_mnemonic (_ ("_Undo"));
+  g_signal_connect_swapped (self->undo, "clicked", G_CALLBACK (undo_clicked), self);
+  gtk_container_add (GTK_CONTAINER (self->removal), self->removed_text);
+  gtk_box_pack_end (GTK_BOX (self->removal), self->undo, FALSE, FALSE, 0);
+  gtk_container_add (GTK_CONTAINER (self), self->removal);
+  gtk_widget_show_all (self->removal);
+  gtk_widget_hide (self->removal);
   gtk_widget_show_all (head);
   gtk_widget_show_all (scrolled);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The jobs of the queue as a list with the button that starts it.  The card is visible while there
- * are jobs that are not finished. */
+ * are jobs that are not finished, and while one that was taken out can be put back. */
 #pragma once
 #include "joblist.h"
 #include <gtk/gtk.h>

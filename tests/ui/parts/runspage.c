@@ -476,7 +476,7 @@ test_a_job_is_paused_and_resumed (void)
       g_assert_cmpstr (why, ==,
                        i == 0 ? "Not while the run or the measurement of this window uses the "
                                 "device."
-                              : NULL);
+                              : "One job after another; continues when this window is closed");
     }
   /* While another process runs a job, none is resumed beside it. */
   q.n_seen = q.n_changed;
@@ -563,6 +563,59 @@ test_jobs_are_copied_tried_again_and_edited (void)
   dyno_queue_card_set_editable (DYNO_QUEUE_CARD (q.card), TRUE);
   g_assert_true (shows (queue_row (&q, 0), edit) && shows (queue_row (&q, 3), edit));
   g_assert_true (shows (queue_row (&q, 1), edit));
+  g_assert_cmpstr (q.failures->str, ==, "");
+}
+
+/* A job that was taken out is put back at its place, as it was, until the list is left or another is
+ * taken out; one that was begun has its run instead. */
+static void
+test_jobs_that_were_taken_out_are_put_back (void)
+{
+  g_auto (Queue) q = { 0 };
+
+  queue_init (&q, 3);
+  GtkWidget *undo = parts_find_button (q.card, "_Undo");
+  g_assert_false (gtk_widget_get_mapped (undo));
+  for (guint i = 0; i < 2; i++)
+    {
+      guint row = i == 0 ? 1 : 2;
+      gtk_list_box_select_row (GTK_LIST_BOX (parts_find (q.card, GTK_TYPE_LIST_BOX)),
+                               GTK_LIST_BOX_ROW (queue_row (&q, row)));
+      if (i == 0)
+        gtk_button_clicked (
+            GTK_BUTTON (parts_find_button (queue_row (&q, row), "Take out of the queue")));
+      else
+        press (&q, row, GDK_KEY_Delete, 0);
+      queue_wait (&q);
+      assert_jobs (&q, i == 0 ? "0 2" : "0 1");
+      parts_assert_says (q.card, "“MLP on Waves” was taken out");
+      gtk_button_clicked (GTK_BUTTON (undo));
+      queue_wait (&q);
+      g_assert_false (gtk_widget_get_mapped (undo));
+      g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (q.store, NULL);
+      const DynoQueuedJob *back = jobs->pdata[row];
+      q.ids[row] = back->id; /* it is a job of its own */
+      assert_jobs (&q, "0 1 2");
+      g_assert_true (g_str_has_prefix (back->job->out_dir, g_get_home_dir ()));
+    }
+  /* One that has run is said to have its run, and the list of no job stays until it is left. */
+  queue_end_job (&q, 2, DYNO_QUEUED_RUNNING);
+  press (&q, 2, GDK_KEY_Delete, 0);
+  parts_wait (has_failed, &q); /* it runs */
+  g_assert_false (gtk_widget_get_mapped (gtk_widget_get_parent (undo)));
+  g_string_truncate (q.failures, 0);
+  queue_end_job (&q, 2, DYNO_QUEUED_FAILED);
+  for (guint i = 3; i-- > 0;)
+    {
+      press (&q, i, GDK_KEY_Delete, 0);
+      queue_wait (&q);
+      parts_assert_says (q.card, i == 2 ? "“MLP on Waves” was taken out; its run stays"
+                                        : "“MLP on Waves” was taken out");
+      g_assert_true (gtk_widget_get_mapped (undo) == (i != 2));
+    }
+  g_assert_true (gtk_widget_get_visible (q.card));
+  gtk_widget_hide (q.window);
+  g_assert_false (gtk_widget_get_visible (gtk_widget_get_parent (undo)));
   g_assert_cmpstr (q.failures->str, ==, "");
 }
 
@@ -1305,6 +1358,8 @@ parts_add_runs_page (void)
   g_test_add_func ("/ui/parts/jobs-show-their-states", test_jobs_show_their_states);
   g_test_add_func ("/ui/parts/jobs-are-copied-tried-again-and-edited",
                    test_jobs_are_copied_tried_again_and_edited);
+  g_test_add_func ("/ui/parts/queue/jobs-taken-out-are-put-back",
+                   test_jobs_that_were_taken_out_are_put_back);
   g_test_add_func ("/ui/parts/queue/failed-jobs-are-changed", test_failed_jobs_are_changed);
   g_test_add_func ("/ui/parts/queue/a-job-is-paused-and-resumed", test_a_job_is_paused_and_resumed);
   g_test_add_func ("/ui/parts/jobs-show-how-far-they-are", test_jobs_show_how_far_they_are);
