@@ -52,6 +52,11 @@ static const Topic topics[] = {
       N_ ("The bar below the form shows the memory that the run will take before it starts. Start "
           "begins at once; “Add to Queue” keeps the job for later, with its settings as they are "
           "now."),
+      N_ ("While a run is in progress, the form holds the settings of the next one, with a data "
+          "set "
+          "of its own. “Change the run in progress, too” above the settings has those that allow "
+          "it "
+          "change both."),
       N_ ("The middle of the header bar shows the run and how many jobs wait. A click lists all "
           "jobs: there they are started, edited, copied, brought into another order, and tried "
           "again after a failure. The queue starts by itself when the run of the window has ended, "
@@ -94,6 +99,9 @@ static const Topic topics[] = {
           "labelled data, “Predictions” for new files, and “Export” of settings, weights (also as "
           "ONNX) and files for other programs. With two or more: their curves in one plot, and the "
           "settings in which they differ."),
+      N_ ("“Fine-Tune” takes the network of a run with its weights, to train it further on the "
+          "data "
+          "set of the window."),
       N_ ("A run that was deleted from the list can be brought back until the page is left; its "
           "folder "
           "stays.") } },
