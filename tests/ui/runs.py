@@ -364,7 +364,7 @@ def test_jobs_are_queued_moved_and_removed(window):
         window.small_shapes(epochs=epochs)
         window.wait_for_numbers({'Epochs': epochs})
         window.press('Add to queue')
-        window.find(Role.PUSH_BUTTON, f'{"1 run" if epochs == 3 else "2 runs"} in the queue')
+        window.find(Role.PUSH_BUTTON, f'{"1 job" if epochs == 3 else "2 jobs"} in the queue')
     window.page('Runs')
 
     def order():
@@ -438,7 +438,7 @@ def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
     window.end()
     again = home.window()
     again.page('Home')
-    again.find(Role.PUSH_BUTTON, '1 run in the queue')
+    again.find(Role.PUSH_BUTTON, '1 job in the queue')
 
 
 TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_is_calibrated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed,

@@ -195,6 +195,7 @@ opened (const char *location, DynoDataset *dataset, const GError *error, gpointe
         g_signal_emit (self, signals[FAILED], 0, error);
       return;
     }
+  self->opens_job = FALSE; /* a later opening is that of the user's settings */
   dyno_dataset_unref (self->dataset);
   self->dataset = dyno_dataset_ref (dataset);
   g_free (self->job->data);

@@ -230,8 +230,8 @@ test_inspect (void)
            "#7       none\n"
            "\n"
            "what may hurt:\n"
-           "  3 samples are the same as another, the first: #4, #5; some of them are both "
-           "in training and in validation\n"
+           "  3 samples are the same as another, the first: #4, #5; a random split can put "
+           "one into training and the other into validation\n"
            "= 0\n");
   INSPECT (
       "$/X.npy --set data.task=labels --json",
@@ -251,8 +251,9 @@ test_inspect (void)
       "[], "
       "\"variable\": false}], \"has_split\": false, \"generated\": false, "
       "\"unreadable_files\": [], \"notes\": [], \"warnings\": [\"3 samples are the same as "
-      "another, the first: #4, #5; some of them are both in training and in "
-      "validation\"], \"examples\": [{\"index\": 0, \"name\": \"#0\", \"target\": \"a, b, c, d, "
+      "another, the first: #4, #5; a random split can put one into training and the other "
+      "into validation\"], \"examples\": [{\"index\": 0, \"name\": \"#0\", \"target\": \"a, b, c, "
+      "d, "
       "e, f, g, h and 2 more\"}, {\"index\": 1, \"name\": \"#1\", \"target\": \"a?, c\"}, "
       "{\"index\": 2, \"name\": \"#2\", \"target\": \"none\"}, {\"index\": 3, \"name\": \"#3\", "
       "\"target\": \"none\"}, {\"index\": 4, \"name\": \"#4\", \"target\": \"none\"}, {\"index\": "
@@ -282,8 +283,8 @@ test_inspect (void)
            "#7         0 0 0 0 0 0 0 0 ...\n"
            "\n"
            "what may hurt:\n"
-           "  3 samples are the same as another, the first: #4, #5; some of them are both "
-           "in training and in validation\n"
+           "  3 samples are the same as another, the first: #4, #5; a random split can put "
+           "one into training and the other into validation\n"
            "= 0\n");
   INSPECT (
       "$/X.npy --set data.task=values --json",
@@ -302,8 +303,9 @@ test_inspect (void)
       "false}, {\"name\": \"seed\", \"role\": \"seed\", \"element\": \"int32\", \"axes\": \"\", "
       "\"shape\": [], \"variable\": false}], \"has_split\": false, \"generated\": false, "
       "\"unreadable_files\": [], \"notes\": [], \"warnings\": [\"3 samples are the same as "
-      "another, the first: #4, #5; some of them are both in training and in "
-      "validation\"], \"examples\": [{\"index\": 0, \"name\": \"#0\", \"target\": \"1 1 1 1 1 1 "
+      "another, the first: #4, #5; a random split can put one into training and the other "
+      "into validation\"], \"examples\": [{\"index\": 0, \"name\": \"#0\", \"target\": \"1 1 1 1 1 "
+      "1 "
       "1 1 ...\"}, {\"index\": 1, \"name\": \"#1\", \"target\": \"0.5 0 1 0 0 0 0 0 ...\"}, "
       "{\"index\": 2, \"name\": \"#2\", \"target\": \"0 0 0 0 0 0 0 0 ...\"}, {\"index\": 3, "
       "\"name\": \"#3\", \"target\": \"0 0 0 0 0 0 0 0 ...\"}, {\"index\": 4, \"name\": \"#4\", "

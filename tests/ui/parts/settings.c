@@ -2,6 +2,7 @@
 /* The form of the next run: the controls of settings, the choices behind them with undo and redo,
  * and the reasons why something cannot be done now. */
 #include "parts.h"
+#include "arrays.h"
 #include "obstacles.h"
 #include "presetpanel.h"
 #include "settingcontrol.h"
@@ -657,6 +658,19 @@ test_why_a_run_cannot_start (void)
       open (setup, "builtin:waves");
       g_assert_nonnull (dyno_setup_get_info (setup));
     }
+  /* One that was opened for a job stays where a setting of the user cannot be applied to it. */
+  static const guint8 y[] = { 0, 1, 0, 1 };
+  g_autofree char *folder = g_build_filename (g_get_home_dir (), "for a job", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  arrays_write (folder, "X.npy", "|u1", "(4, 3, 6, 5)", NULL, 4 * 3 * 6 * 5);
+  arrays_write (folder, "y.npy", "|u1", "(4,)", y, sizeof y);
+  job->data = g_strdup (folder);
+  dyno_setup_set_job (setup, job);
+  parts_wait (is_open, setup);
+  g_assert_nonnull (dyno_setup_get_info (setup));
+  dyno_setup_set_number (setup, "data.group_column", g_quark_from_string ("person"), NULL);
+  parts_wait (is_open, setup);
+  g_assert_nonnull (dyno_setup_get_info (setup));
   drop (setup);
 }
 
