@@ -137,7 +137,7 @@ def test_a_run_of_labels_is_evaluated(home):
     window.page('Train')
     window.finished()
     said = window.text('Finished in ')
-    assert re.search(r'best Mean average precision [\d.]+ %', said), said
+    assert re.search(r'best mean average precision [\d.]+ %', said), said
     assert window.has('Mean average precision') and not window.has('Label accuracy'), 'the tile has another metric than the sentence'
     window.find(Role.CHART, 'Mean average precision')
     window.ready()

@@ -175,7 +175,7 @@ def test_a_run_of_masks_is_evaluated(home):
     window = home.window()
     train(window, write_data(home))
     said = window.text('Finished in ')
-    best = re.search(r'best Mean IoU ([\d.]+) %', said)
+    best = re.search(r'best mean IoU ([\d.]+) %', said)
     assert best, said
     assert window.has('Mean IoU') and not window.has('Pixel accuracy'), 'the tile has another metric than the sentence'
     charts = [n.name for n in window.nodes(Role.CHART)]
