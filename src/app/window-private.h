@@ -20,7 +20,7 @@ struct _DynoWindow {
   GtkWidget *start_button, *queue_button, *export_button, *pause_button, *pause_image, *pause_label,
       *stop_button, *stop_label, *pill;
   GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *stop_bar, *edit_bar,
-      *toast, *pages, *jobs_popover;
+      *queue_bar, *toast, *pages, *jobs_popover;
   GtkWidget *home, *data_page, *strip, *train_flap, *train_stack, *train_empty, *run_page,
       *tune_page, *diagnose_page, *runs_page, *device_page;
   GtkWidget *side, *side_scroll, *settings_panel, *vram_bar;

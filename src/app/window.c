@@ -15,6 +15,7 @@
 #include "home.h"
 #include "jobspopover.h"
 #include "networkrefusal.h"
+#include "queuebar.h"
 #include "rail.h"
 #include "recentdata.h"
 #include "row.h"
@@ -506,6 +507,7 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_ERROR_BAR);
   g_type_ensure (DYNO_TYPE_STOP_BAR);
   g_type_ensure (DYNO_TYPE_EDIT_BAR);
+  g_type_ensure (DYNO_TYPE_QUEUE_BAR);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoWindow, name)
@@ -525,6 +527,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (error_bar);
   BIND (stop_bar);
   BIND (edit_bar);
+  BIND (queue_bar);
   BIND (toast);
   BIND (pages);
   BIND (home);

@@ -6,10 +6,12 @@
 #include "errorbar.h"
 #include "jobspopover.h"
 #include "keepfolder.h"
+#include "queuebar.h"
 #include "runpill.h"
 #include "runspage.h"
 #include "statusbar.h"
 #include "toast.h"
+#include "words.h"
 #include <glib/gi18n.h>
 
 static void
@@ -123,13 +125,20 @@ dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error)
     dyno_job_list_add (self->jobs, dyno_setup_get_job (self->setup), runs);
   gboolean follows = dyno_run_monitor_is_active (self->monitor)
                      && dyno_jobs_popover_goes_on (DYNO_JOBS_POPOVER (self->jobs_popover));
-  dyno_toast_show (
-      DYNO_TOAST (self->toast),
-      !begin && follows ? _ ("Added to the queue, which starts when this run has ended")
-      : !begin          ? _ ("Added to the queue")
-      : dyno_job_list_get_running (self->jobs) ? _ ("Added to the queue, as the next job")
-                                               : _ ("The devices are being started"),
-      NULL);
+  const DynoJob *job = dyno_setup_get_job (self->setup);
+  g_autofree char *model = dyno_words_model (job->model), *data = dyno_words_data (job->data),
+                  *text = NULL;
+  if (begin && !dyno_job_list_get_running (self->jobs))
+    text = g_strdup (_ ("The devices are being started"));
+  else if (begin)
+    /* Translators: model, data set; also the next two */
+    text = g_strdup_printf (_ ("%s on %s was added to the queue, as the next job"), model, data);
+  else if (follows)
+    text = g_strdup_printf (
+        _ ("%s on %s was added to the queue, which starts when this run has ended"), model, data);
+  else
+    text = g_strdup_printf (_ ("%s on %s was added to the queue"), model, data);
+  dyno_toast_show (DYNO_TOAST (self->toast), text, NULL);
   return TRUE;
 }
 
@@ -248,6 +257,7 @@ dyno_window_set_up_jobs (DynoWindow *self)
   dyno_run_pill_set_jobs (DYNO_RUN_PILL (self->pill), self->jobs,
                           DYNO_JOBS_POPOVER (self->jobs_popover));
   dyno_runs_page_set_jobs (DYNO_RUNS_PAGE (self->runs_page), self->jobs);
+  dyno_queue_bar_set_jobs (DYNO_QUEUE_BAR (self->queue_bar), self->jobs);
   g_signal_connect_object (self->jobs, "changed", G_CALLBACK (jobs_changed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->jobs, "ended", G_CALLBACK (queue_ended), self, G_CONNECT_SWAPPED);
@@ -261,5 +271,7 @@ dyno_window_set_up_jobs (DynoWindow *self)
   g_signal_connect_object (self->jobs_popover, "show-run", G_CALLBACK (show_run), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->runs_page, "edit", G_CALLBACK (edit_job), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->queue_bar, "show-run", G_CALLBACK (show_run), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect (self->edit_bar, "answered", G_CALLBACK (edit_answered), self);
 }

@@ -66,6 +66,8 @@ show_next_run (DynoWindow *self, const char *obstacle)
     next = "";
   else if (!next && no_folder)
     next = no_folder->text;
+  else if (!next && dyno_window_queue_holds_device (self))
+    next = _ ("Start puts this run into the queue, which uses the device.");
   else if (!next && advice)
     next = advice;
   else if (!next && dyno_setup_strip_get_state (strip) == DYNO_STEP_WARNING)

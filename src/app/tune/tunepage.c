@@ -4,10 +4,12 @@
 #include "accuracypage.h"
 #include "obstacles.h"
 #include "speedpage.h"
+#include "words.h"
+#include <glib/gi18n.h>
 
 struct _DynoTunePage {
   GtkBox parent_instance;
-  GtkWidget *goal, *speed, *accuracy;
+  GtkWidget *goal, *subject, *speed, *accuracy;
   DynoSetup *setup;
 };
 
@@ -97,10 +99,31 @@ dyno_tune_page_set_runs_folder (DynoTunePage *self, const char *runs)
   dyno_accuracy_page_set_runs_folder (DYNO_ACCURACY_PAGE (self->accuracy), runs);
 }
 
+/* Names the network, the data set and the devices of a search that is started now. */
+static void
+show_subject (DynoTunePage *self)
+{
+  const DynoJob *job = dyno_setup_get_job (self->setup);
+  const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
+  gtk_widget_set_visible (self->subject, job->data && device);
+  if (!job->data || !device)
+    return;
+  DynoUsedDevices used = dyno_setup_get_used_devices (self->setup);
+  guint n = dyno_used_devices_count (&used);
+  g_autofree char *model = dyno_words_model (job->model), *data = dyno_words_data (job->data),
+                  *several = g_strdup_printf (ngettext ("%u device", "%u devices", n), n);
+  /* Translators: model, data set, device or "2 devices" */
+  g_autofree char *text =
+      g_strdup_printf (_ ("Tunes %s on %s, %s"), model, data, n > 1 ? several : device->name);
+  gtk_label_set_text (GTK_LABEL (self->subject), text);
+}
+
 void
 dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup)
 {
   self->setup = setup;
+  g_signal_connect_object (setup, "changed", G_CALLBACK (show_subject), self, G_CONNECT_SWAPPED);
+  show_subject (self);
   dyno_speed_page_set_setup (DYNO_SPEED_PAGE (self->speed), setup);
   dyno_accuracy_page_set_setup (DYNO_ACCURACY_PAGE (self->accuracy), setup);
 }
@@ -173,6 +196,7 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/tunepage.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoTunePage, goal);
+  gtk_widget_class_bind_template_child (widget_class, DynoTunePage, subject);
   gtk_widget_class_bind_template_child (widget_class, DynoTunePage, speed);
   gtk_widget_class_bind_template_child (widget_class, DynoTunePage, accuracy);
 }

@@ -334,6 +334,8 @@ says_ended (gpointer window)
   return strstr (text, "The queue was stopped: 1 job is left") != NULL;
 }
 
+#define WAITS "Start puts this run into the queue, which uses the device."
+
 /* Start with several devices puts the job before those that wait, starts the queue, and opens the
  * run when it has begun; also the second time.  A job that is edited brings its devices, and the
  * window gets its own back. */
@@ -370,7 +372,10 @@ test_several_devices_are_started_by_the_queue (void)
   for (guint i = 0; i < 2; i++)
     {
       dyno_window_show_page (window, "train");
+      parts_assert_says (window->tune_page, "Tunes SimpleCNN on Shapes, Big");
       dyno_setup_use_list (window->setup, i == 0 ? "0,1" : "0,1,2");
+      parts_assert_says (window->tune_page, i == 0 ? "Tunes SimpleCNN on Shapes, 2 devices"
+                                                   : "Tunes SimpleCNN on Shapes, 3 devices");
       g_action_group_activate_action (G_ACTION_GROUP (window), "start", NULL);
       parts_assert_says (window->toast, "The devices are being started");
       wait_for_jobs (window, 2);
@@ -379,13 +384,20 @@ test_several_devices_are_started_by_the_queue (void)
       g_assert_cmpstr (get_queued (window, 0)->job->devices, ==, i == 0 ? "0,1" : "0,1,2");
       g_assert_null (get_queued (window, 1)->job->devices);
       g_assert_false (shows_runs (window));
+      parts_assert_says_not (window->train_empty, WAITS);
       gint64 id = get_queued (window, 0)->id;
       g_assert_true (dyno_store_begin_job (store, id, process, NULL));
       dyno_job_list_refresh (window->jobs);
       parts_wait (shows_runs, window);
       g_assert_true (dyno_window_queue_holds_device (window));
+      parts_assert_says (window->queue_bar, "The queue trains SimpleCNN on Shapes: Running");
+      dyno_window_show_page (window, "train");
+      parts_assert_says (window->train_empty, WAITS);
+      gtk_info_bar_response (GTK_INFO_BAR (window->queue_bar), GTK_RESPONSE_ACCEPT);
+      g_assert_true (shows_runs (window));
       g_assert_true (dyno_window_queue_job (window, TRUE, NULL));
-      parts_assert_says (window->toast, "Added to the queue, as the next job");
+      parts_assert_says (window->toast,
+                         "SimpleCNN on Shapes was added to the queue, as the next job");
       wait_for_jobs (window, 3);
       dyno_job_list_remove (window->jobs, get_queued (window, 1)->id);
       wait_for_jobs (window, 2);
@@ -398,6 +410,7 @@ test_several_devices_are_started_by_the_queue (void)
       dyno_job_list_stop (window->jobs);
       parts_wait (has_ended, window);
       parts_wait (says_ended, window);
+      g_assert_false (gtk_widget_get_visible (window->queue_bar));
       /* The next start shows its own run only. */
       dyno_window_show_page (window, "train");
       dyno_job_list_refresh (window->jobs);
