@@ -6,6 +6,7 @@
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "home.h"
+#include "runpage.h"
 #include "runresume.h"
 #include "tunepage.h"
 #include <glib/gi18n.h>
@@ -110,6 +111,15 @@ resume_interrupted_activated (GSimpleAction *action, GVariant *parameter, gpoint
 }
 
 static void
+resume_run_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autoptr (DynoJob) job = dyno_run_page_get_resuming_job (DYNO_RUN_PAGE (self->run_page));
+  if (job)
+    dyno_window_begin_job (self, job);
+}
+
+static void
 begin_search (DynoWindow *self, gboolean go_on)
 {
   g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
@@ -193,6 +203,7 @@ static const GActionEntry entries[] = {
   { "add-to-queue", add_to_queue_activated },
   { "tune", tune_activated },
   { "tune-go-on", tune_go_on_activated },
+  { "resume-run", resume_run_activated },
   { "resume-interrupted", resume_interrupted_activated },
   { "choose-runs-folder", choose_runs_folder_activated },
   { "change-runs-folder", change_runs_folder_activated },

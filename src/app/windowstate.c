@@ -116,6 +116,7 @@ dyno_window_update_actions (DynoWindow *self)
   enable (self, "start", idle && !held && !obstacle);
   enable (self, "resume-interrupted",
           idle && !held && dyno_home_get_interrupted (DYNO_HOME (self->home)));
+  enable (self, "resume-run", idle && !held);
   enable (self, "add-to-queue", !obstacle);
   dyno_edit_bar_set_savable (DYNO_EDIT_BAR (self->edit_bar), !obstacle);
   enable (self, "tune", idle && !held && dyno_tune_page_is_ready (tune_page));

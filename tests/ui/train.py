@@ -275,7 +275,7 @@ def test_stopping_asks_and_holds_nothing_up(home):
 
 def test_stops_with_and_without_saving(home):
     """The run stops in the first epoch, so that nothing was saved before: the epoch has more steps
-    than any machine makes meanwhile."""
+    than any machine makes meanwhile.  A run that was saved goes on in its own folder, twice."""
     window = home.window()
     window.open_settings({'Samples': 1000000, 'Batch size': 16}, data='builtin:shapes?size=32&samples=1000000', model__width=0.25, batch_size=16,
                          amp='false')
@@ -288,6 +288,7 @@ def test_stops_with_and_without_saving(home):
     window.ready()
     kept = os.listdir(home.newest_run())
     assert 'metrics.csv' in kept and 'weights.safetensors' not in kept, kept
+    assert not window.look(Role.PUSH_BUTTON, 'Resume', THERE), 'nothing was saved to resume from'
     before = set(os.listdir(home.runs))
     window.press('Start')
     window.text('Training, step')
@@ -295,6 +296,14 @@ def test_stops_with_and_without_saving(home):
     run, = set(os.listdir(home.runs)) - before
     kept = os.listdir(os.path.join(home.runs, run))
     assert 'checkpoint.safetensors' in kept, kept
+    for _ in range(2):
+        stopped = read_metrics(os.path.join(home.runs, run))[-1]['step']
+        window.press('Resume')
+        window.text('Training, step')
+        window.stop('Save')
+        steps = [int(row['step']) for row in read_metrics(os.path.join(home.runs, run))]
+        assert steps == list(range(1, len(steps) + 1)) and steps[-1] > int(stopped), (stopped, steps[-1])
+    assert set(os.listdir(home.runs)) - before == {run}
 
 
 def test_prepares_the_next_run_in_mid_run(home):
@@ -317,7 +326,7 @@ def test_prepares_the_next_run_in_mid_run(home):
     run = home.newest_run()
     window.wait_for('the data', lambda: window.is_enabled('add-to-queue'))
     window.activate('add-to-queue')
-    window.text('Added to the queue')
+    window.text('MLP on Shapes was added to the queue, which starts when this run has ended')
     window.set_number('Learning rate', 0.25)
     before = step(window)
     window.wait_for('more steps', lambda: step(window) > before)

@@ -11,9 +11,9 @@ dyno_run_is_resumable (const DynoStoredRun *run)
 }
 
 static gboolean
-has_checkpoint (const DynoStoredRun *run)
+has_checkpoint (const char *folder)
 {
-  g_autofree char *path = run->folder ? dyno_checkpoint_find (run->folder, NULL) : NULL;
+  g_autofree char *path = folder ? dyno_checkpoint_find (folder, NULL) : NULL;
   return path != NULL;
 }
 
@@ -25,17 +25,35 @@ dyno_run_find_interrupted (const GPtrArray *runs, guint64 dismissed)
       const DynoStoredRun *run = runs->pdata[i];
       if (dismissed != 0 && run->uid == dismissed)
         return NULL;
-      if (run->state == DYNO_RUN_STATE_KILLED && has_checkpoint (run))
+      if (run->state == DYNO_RUN_STATE_KILLED && has_checkpoint (run->folder))
         return run;
     }
   return NULL;
+}
+
+static void
+resume_in (DynoJob *job, const char *folder)
+{
+  g_free (job->out_dir);
+  job->out_dir = g_strdup (folder);
+  g_free (job->resume);
+  job->resume = g_strdup (folder);
 }
 
 DynoJob *
 dyno_run_get_resuming_job (const DynoStoredRun *run)
 {
   DynoJob *job = dyno_stored_run_get_job (run);
-  job->out_dir = g_strdup (run->folder);
-  job->resume = g_strdup (run->folder);
+  resume_in (job, run->folder);
   return job;
+}
+
+DynoJob *
+dyno_run_resume_folder (const DynoJob *job, const char *folder)
+{
+  if (!has_checkpoint (folder))
+    return NULL;
+  DynoJob *own = dyno_job_copy (job);
+  resume_in (own, folder);
+  return own;
 }

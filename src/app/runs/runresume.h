@@ -13,5 +13,8 @@ gboolean dyno_run_is_resumable (const DynoStoredRun *run);
 const DynoStoredRun *dyno_run_find_interrupted (const GPtrArray *runs, guint64 dismissed);
 /* The job that resumes the run in its own folder; dyno_job_unref. */
 DynoJob *dyno_run_get_resuming_job (const DynoStoredRun *run);
+/* The job that resumes a run of this job in its folder, NULL where that has no checkpoint;
+ * dyno_job_unref. */
+DynoJob *dyno_run_resume_folder (const DynoJob *job, const char *folder);
 
 G_END_DECLS

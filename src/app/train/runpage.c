@@ -6,6 +6,7 @@
 #include "predictdialog.h"
 #include "row.h"
 #include "runplots.h"
+#include "runresume.h"
 #include "sentence.h"
 #include "statsbar.h"
 #include "watchdog.h"
@@ -17,8 +18,8 @@
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *sentence, *title, *step, *test, *progress, *folder, *predict, *watchdog, *stats,
-      *masks, *plots;
+  GtkWidget *sentence, *title, *step, *test, *progress, *folder, *predict, *resume, *watchdog,
+      *stats, *masks, *plots;
   DynoRunMonitor *monitor;
   DynoSessionState announced; /* what the sentence shows, and when it was set */
   gboolean announced_released;
@@ -110,6 +111,15 @@ dyno_run_page_predict (DynoRunPage *self, const char *const *paths)
   return TRUE;
 }
 
+DynoJob *
+dyno_run_page_get_resuming_job (DynoRunPage *self)
+{
+  const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
+  if (!s->job || (s->state != DYNO_SESSION_STOPPED && s->state != DYNO_SESSION_FAILED))
+    return NULL;
+  return dyno_run_resume_folder (s->job, s->out_dir);
+}
+
 static void
 predict_clicked (GtkButton *button, DynoRunPage *self)
 {
@@ -137,6 +147,8 @@ show_run (DynoRunPage *self)
   gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
                                             && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
   gtk_widget_set_visible (self->predict, can_predict (s));
+  g_autoptr (DynoJob) resuming = dyno_run_page_get_resuming_job (self);
+  gtk_widget_set_visible (self->resume, resuming != NULL);
   show_sentence (self, s);
   dyno_stats_bar_show (DYNO_STATS_BAR (self->stats), s);
 }
@@ -211,6 +223,7 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, predict);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, resume);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, stats);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, masks);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, plots);

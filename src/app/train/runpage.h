@@ -26,4 +26,8 @@ gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **err
  * ended; FALSE: there are no weights. */
 gboolean dyno_run_page_predict (DynoRunPage *self, const char *const *paths);
 
+/* The job that resumes the run in its folder; NULL: it goes on, was trained to its end, or left no
+ * checkpoint.  dyno_job_unref. */
+DynoJob *dyno_run_page_get_resuming_job (DynoRunPage *self);
+
 G_END_DECLS

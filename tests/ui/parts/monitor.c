@@ -502,7 +502,8 @@ test_the_page_follows_the_run (Fixture *f, gconstpointer data)
   DynoRunView *view = dyno_run_monitor_get_view (f->monitor);
   GtkProgressBar *bar = GTK_PROGRESS_BAR (get (page, "progress"));
   GtkStyleContext *style = gtk_widget_get_style_context (GTK_WIDGET (bar));
-  g_autofree char *folder = g_build_filename (g_get_home_dir (), "of the run", NULL);
+  g_autofree char *folder = g_build_filename (g_get_home_dir (), "of the run", NULL),
+                  *checkpoint = g_build_filename (folder, "checkpoint.safetensors", NULL);
 
   gtk_widget_show (page);
   dyno_run_page_set_run (DYNO_RUN_PAGE (page), f->monitor, setup);
@@ -552,6 +553,18 @@ test_the_page_follows_the_run (Fixture *f, gconstpointer data)
                        ==, i == 0);
       g_assert_true (gtk_widget_get_visible (get (page, "folder")));
       g_assert_false (gtk_widget_get_visible (get (page, "predict"))); /* it has no weights */
+      g_assert_false (gtk_widget_get_visible (get (page, "resume")));  /* and no checkpoint */
+      g_assert_true (g_file_set_contents (checkpoint, "", 0, NULL));
+      g_signal_emit_by_name (f->monitor, "changed");
+      g_assert_true (gtk_widget_get_visible (get (page, "resume")));
+      g_autoptr (DynoJob) resuming = dyno_run_page_get_resuming_job (DYNO_RUN_PAGE (page));
+      g_assert_cmpstr (resuming->resume, ==, folder);
+      g_assert_cmpstr (resuming->out_dir, ==, folder);
+      g_assert_cmpstr (resuming->data, ==, job->data);
+      put_state (f->monitor, DYNO_SESSION_FINISHED);
+      g_signal_emit_by_name (f->monitor, "changed");
+      g_assert_false (gtk_widget_get_visible (get (page, "resume")));
+      g_assert_cmpint (g_unlink (checkpoint), ==, 0);
     }
   /* A run that fails before its first step has made none, and its time may become known later. */
   g_autoptr (DynoEvent) early = dyno_event_new (DYNO_EVENT_DONE);
