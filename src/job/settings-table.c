@@ -44,7 +44,8 @@ static const DynoSettingInfo table[] = {
   { NUMBER (INT, batch_size, "batch_size", "32", 1, 65536), GROUP (TRAINING), .by_preset = TRUE,
     .same_on_resume = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 8, 4096, .baseline = 16 },
     .title = N_ ("Batch size"),
-    .help = N_ ("Samples that go through the network at once; larger ones need more memory.") },
+    .help = N_ ("Samples that go through the network at once; larger ones need more memory. An "
+                "epoch leaves out the samples that fill no whole batch, other ones each time.") },
   { NUMBER (INT, accumulate, "accumulate", "1", 1, 1024), GROUP (TRAINING), .same_on_resume = TRUE,
     .tunable = { DYNO_TUNABLE_DOUBLED, 1, 16, .baseline = 1 }, .title = N_ ("Accumulation"),
     .help = N_ ("Batches whose gradients are added up before each update: a larger batch without "
@@ -112,7 +113,7 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each "
                 "third of the run.") },
   { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (TRAINING), RATE (NONE),
-    .title = N_ ("Warm-up"),
+    .title = N_ ("Epochs of warm-up"),
     .help = N_ ("Epochs over which the learning rate rises to its full value.") },
   { NUMBER (INT, schedule_epochs, "schedule_epochs", "0", 0, 1000000), GROUP (ADVANCED),
     RATE (NONE), LIVE (STEP), .zero = N_ ("All"), .title = N_ ("Epochs of the schedule"),
@@ -359,7 +360,7 @@ static const DynoSettingInfo table[] = {
     .help = N_ (
         "Seed of all random choices: weights, split, order of samples, augmentation, dropout.") },
   { NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", "5", 0, 1e6), GROUP (ADVANCED),
-    RATE (NONE), .same_weights = TRUE, LIVE (STEP), .title = N_ ("Checkpoint every"),
+    RATE (NONE), .same_weights = TRUE, LIVE (STEP), .title = N_ ("Minutes per checkpoint"),
     .help = N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves only "
                 "at the ends of epochs.") },
   { FLAG (log_trackio, "log.trackio", "false"), GROUP (ADVANCED), .same_weights = TRUE,
