@@ -7,6 +7,7 @@
 #include "range.h"
 #include "row.h"
 #include "runlist.h"
+#include "runspread.h"
 #include "runview.h"
 #include "settingcontrol.h"
 #include "words.h"
@@ -25,7 +26,7 @@ enum { LOSS, LOG_LOSS, METRIC, RATE, MEMORY };
 
 struct _DynoRunCompare {
   GtkBox parent_instance;
-  GtkWidget *quantity, *axis, *left_out, *table, *grid;
+  GtkWidget *quantity, *axis, *left_out, *spread, *table, *grid;
   DynoPlotView *view;
   DynoRunCurves *curves;
   guint timer; /* while a run in progress is shown */
@@ -559,6 +560,14 @@ show_left_out (DynoRunCompare *self, guint n)
   gtk_widget_set_visible (self->left_out, n > self->n);
 }
 
+static void
+show_spread (DynoRunCompare *self, const DynoStoredRun *const *runs, guint n)
+{
+  g_autofree char *text = dyno_run_spread_describe (runs, n);
+  gtk_label_set_text (GTK_LABEL (self->spread), text ? text : "");
+  gtk_widget_set_visible (self->spread, text != NULL);
+}
+
 void
 dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                        const DynoStoredRun *const *runs, guint n)
@@ -581,6 +590,7 @@ dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
     self->runs[i] = runs[i];
   gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
   show_left_out (self, n);
+  show_spread (self, runs, n);
   update_timer (self);
   if (n == 0)
     return;
@@ -682,6 +692,9 @@ dyno_run_compare_init (DynoRunCompare *self)
   self->view = g_object_ref_sink (g_object_new (DYNO_TYPE_PLOT_VIEW, NULL));
   dyno_plot_menu_attach (self->view);
   add_bar (self);
+  self->spread = dyno_text_new (NULL, "numeric");
+  gtk_widget_set_no_show_all (self->spread, TRUE);
+  gtk_container_add (GTK_CONTAINER (self), self->spread);
   g_object_set (self->view, "expand", TRUE, NULL);
   dyno_plot_view_set_least_height (self->view, PLOT_HEIGHT);
   g_signal_connect (self->view, "span", G_CALLBACK (span_asked), NULL);

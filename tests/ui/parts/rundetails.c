@@ -6,7 +6,9 @@
 #include "metrics.h"
 #include "predictview.h"
 #include "rundetails.h"
+#include "runspread.h"
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -433,9 +435,60 @@ test_old_results_are_marked (void)
     }
 }
 
+#define SPREAD \
+  "3 runs, alike but for fold and seed: best 80.0 % ± 10.0 % (mean and standard deviation)"
+
+/* Runs that repeat one training by other folds and seeds have a mean and a deviation; runs that
+ * differ in more, that have no result, or a result of another metric, have none. */
+static void
+test_repeated_runs_have_a_spread (void)
+{
+  g_auto (Details) d = { 0 };
+  static const double best[] = { 0.7, 0.9, 0.8 };
+
+  details_init (&d);
+  for (guint i = 0; i < 3; i++)
+    {
+      d.runs[i]->metric = g_strdup ("accuracy");
+      d.runs[i]->metric_is_fraction = TRUE;
+      d.runs[i]->best_metric = best[i];
+      d.runs[i]->settings.data_folds = 3;
+      d.runs[i]->settings.data_fold = i + 1;
+      d.runs[i]->settings.seed = 7 + i;
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      show (&d, 0, 3);
+      parts_assert_says (d.details, SPREAD);
+      show (&d, 0, 1);
+      parts_assert_says_not (d.details, SPREAD);
+      d.runs[2]->settings.lr = 0.25;
+      show (&d, 0, 3);
+      parts_assert_says_not (d.details, SPREAD);
+      parts_assert_says_not (d.details, "mean and standard deviation");
+      d.runs[2]->settings.lr = d.runs[0]->settings.lr;
+      d.runs[1]->best_metric = (double) NAN;
+      g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 3));
+      d.runs[1]->best_metric = best[1];
+      d.runs[1]->state = DYNO_RUN_STATE_STOPPED;
+      g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 3));
+      d.runs[1]->state = DYNO_RUN_STATE_FINISHED;
+      d.runs[1]->metric[0] = 'A';
+      g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 3));
+      d.runs[1]->metric[0] = 'a';
+      d.runs[1]->model[0] = 'x';
+      g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 3));
+      d.runs[1]->model[0] = 'm';
+    }
+  g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 1));
+  g_assert_null (dyno_run_spread_describe (NULL, 0));
+  show (&d, 0, 0);
+}
+
 void
 parts_add_run_details (void)
 {
+  g_test_add_func ("/ui/parts/repeated-runs-have-a-spread", test_repeated_runs_have_a_spread);
   g_test_add_func ("/ui/parts/old-results-are-marked", test_old_results_are_marked);
   g_test_add_func ("/ui/parts/tabs-are-of-the-selected-runs", test_tabs_are_of_the_selected_runs);
   g_test_add_func ("/ui/parts/weights-are-evaluated-once-they-are-there",
