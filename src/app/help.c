@@ -62,8 +62,8 @@ static const Topic topics[] = {
           "again after a failure. The queue starts by itself when the run of the window has ended, "
           "unless you choose otherwise there."),
       N_ ("A run can be paused, and stopped with or without being saved. A run that was stopped, "
-          "or whose machine went down, continues from its last checkpoint by “Resume”, on the page "
-          "Home or Runs, to the same result."),
+          "or whose machine went down, continues from its last checkpoint by “Resume”, here or "
+          "on the page Home or Runs, to the same result."),
       N_ ("Plots are moved and zoomed by mouse wheel and dragging; a click on a name hides the "
           "line; "
           "the menu of the right button saves the picture or its numbers.") } },
@@ -98,7 +98,8 @@ static const Topic topics[] = {
       N_ ("With one run chosen: its curves and settings, its diagnosis, its “Evaluation” on any "
           "labelled data, “Predictions” for new files, and “Export” of settings, weights (also as "
           "ONNX) and files for other programs. With two or more: their curves in one plot, and the "
-          "settings in which they differ."),
+          "settings in which they differ; of runs that differ only in fold or seed also mean and "
+          "standard deviation of the best result."),
       N_ ("“Fine-Tune” takes the network of a run with its weights, to train it further on the "
           "data "
           "set of the window."),

@@ -74,6 +74,8 @@ void dyno_window_set_up_jobs (DynoWindow *self);
 /* Adds the setup's job to the queue; begin: before all that wait, and the queue is started.  FALSE
  * with the error: its run could not be kept. */
 gboolean dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error);
+/* Adds a job for each fold of the setup's data; errors as above. */
+gboolean dyno_window_queue_folds (DynoWindow *self, GError **error);
 /* Opens the list of all jobs or, where the header bar does not have it, the page Runs. */
 void dyno_window_show_jobs (DynoWindow *self);
 /* Whether the queue runs a job on a device of the setup. */

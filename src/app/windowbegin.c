@@ -55,6 +55,17 @@ add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer dat
                   "add-to-queue", NULL, error);
 }
 
+/* Each fold validates the run of one job. */
+static void
+add_folds_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autoptr (GError) error = NULL;
+  if (!dyno_window_queue_folds (self, &error))
+    offer_folder (self, _ ("The folds were not queued, since their runs could not be kept"),
+                  "add-folds-to-queue", NULL, error);
+}
+
 /* Several devices have a process each, which the queue starts. */
 static void
 start_on_several (DynoWindow *self)
@@ -201,6 +212,7 @@ change_runs_folder_activated (GSimpleAction *action, GVariant *parameter, gpoint
 static const GActionEntry entries[] = {
   { "start", start_activated },
   { "add-to-queue", add_to_queue_activated },
+  { "add-folds-to-queue", add_folds_to_queue_activated },
   { "tune", tune_activated },
   { "tune-go-on", tune_go_on_activated },
   { "resume-run", resume_run_activated },

@@ -142,6 +142,33 @@ dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error)
   return TRUE;
 }
 
+gboolean
+dyno_window_queue_folds (DynoWindow *self, GError **error)
+{
+  const DynoJob *job = dyno_setup_get_job (self->setup);
+  g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor),
+                  *model = dyno_words_model (job->model), *data = dyno_words_data (job->data);
+  guint n = (guint) job->settings.data_folds;
+  if (!dyno_folder_can_keep (runs, error))
+    return FALSE;
+  for (guint fold = 1; fold <= n; fold++)
+    {
+      g_autoptr (DynoJob) one = dyno_job_copy (job);
+      one->settings.data_fold = fold;
+      g_free (one->name);
+      /* Translators: the name of a run: model, data set, number of the fold, number of folds */
+      one->name = g_strdup_printf (_ ("%s on %s, fold %u of %u"), model, data, fold, n);
+      dyno_job_list_add (self->jobs, one, runs);
+    }
+  /* Translators: number of folds, model, data set */
+  g_autofree char *text =
+      g_strdup_printf (ngettext ("%u fold of %s on %s was added to the queue",
+                                 "%u folds of %s on %s were added to the queue", n),
+                       n, model, data);
+  dyno_toast_show (DYNO_TOAST (self->toast), text, NULL);
+  return TRUE;
+}
+
 /* Two runs at a time would share the device's memory, and be slower than one after the other.  A
  * job of several devices counts as using all. */
 gboolean

@@ -118,6 +118,8 @@ dyno_window_update_actions (DynoWindow *self)
           idle && !held && dyno_home_get_interrupted (DYNO_HOME (self->home)));
   enable (self, "resume-run", idle && !held);
   enable (self, "add-to-queue", !obstacle);
+  enable (self, "add-folds-to-queue",
+          !obstacle && dyno_setup_get_job (self->setup)->settings.data_folds > 1);
   dyno_edit_bar_set_savable (DYNO_EDIT_BAR (self->edit_bar), !obstacle);
   enable (self, "tune", idle && !held && dyno_tune_page_is_ready (tune_page));
   enable (self, "tune-go-on", idle && !held && dyno_tune_page_can_go_on (tune_page));

@@ -283,8 +283,8 @@ static const DynoSettingInfo table[] = {
   { NUMBER (INT, data_folds, "data.folds", "0", 0, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Folds"),
     .help = N_ ("Divides the data into so many equal parts, of which one validates in place of the "
-                "validation share and the others train; dynoctl train --folds has each of them "
-                "validate a run.") },
+                "validation share and the others train; “Add All Folds to Queue” in the menu, "
+                "or dynoctl train --folds, has each of them validate a run.") },
   { NUMBER (INT, data_fold, "data.fold", "1", 1, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Fold"),
     .help = N_ ("Which of the folds validates in this run.") },

@@ -528,9 +528,55 @@ test_a_search_is_of_all_devices (void)
   g_object_unref (setup);
 }
 
+/* Each fold of the data becomes a job of its own, with the settings of the window but for the fold;
+ * also the second time, and with a name of its own. */
+static void
+test_each_fold_becomes_a_job (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs of folds", NULL);
+  static const char *const names[] = { "SimpleCNN on Shapes, fold 1 of 3",
+                                       "SimpleCNN on Shapes, fold 2 of 3",
+                                       "SimpleCNN on Shapes, fold 3 of 3" };
+  GActionGroup *actions = G_ACTION_GROUP (window);
+
+  parts_wait (is_planned, window->setup);
+  dyno_window_take_runs_folder (window, runs);
+  g_assert_false (g_action_group_get_action_enabled (actions, "add-folds-to-queue"));
+  g_assert_true (dyno_setup_set_number (window->setup, "data.folds", 3, NULL));
+  g_assert_true (dyno_setup_set_number (window->setup, "data.fold", 2, NULL));
+  parts_wait (is_planned, window->setup);
+  g_assert_true (g_action_group_get_action_enabled (actions, "add-folds-to-queue"));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_action_group_activate_action (actions, "add-folds-to-queue", NULL);
+      parts_assert_says (window->toast, "3 folds of SimpleCNN on Shapes were added to the queue");
+      wait_for_jobs (window, 3);
+      for (guint fold = 0; fold < 3; fold++)
+        {
+          const DynoJob *job = get_queued (window, fold)->job;
+          g_assert_cmpint (job->settings.data_fold, ==, fold + 1);
+          g_assert_cmpint (job->settings.data_folds, ==, 3);
+          g_assert_cmpstr (job->name, ==, names[fold]);
+        }
+      for (guint fold = 0; fold < 3; fold++)
+        dyno_job_list_remove (window->jobs, get_queued (window, fold)->id);
+      wait_for_jobs (window, 0);
+    }
+  g_assert_cmpint (dyno_setup_get_job (window->setup)->settings.data_fold, ==, 2);
+  g_assert_true (dyno_setup_set_number (window->setup, "data.folds", 0, NULL));
+  parts_wait (is_planned, window->setup);
+  g_assert_false (g_action_group_get_action_enabled (actions, "add-folds-to-queue"));
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+}
+
 void
 parts_add_several (void)
 {
+  g_test_add_func ("/ui/parts/each-fold-becomes-a-job", test_each_fold_becomes_a_job);
   g_test_add_func ("/ui/parts/a-search-is-of-all-devices", test_a_search_is_of_all_devices);
   g_test_add_func ("/ui/parts/a-list-of-used-devices", test_a_list_of_used_devices);
   g_test_add_func ("/ui/parts/devices-are-ticked", test_devices_are_ticked);
