@@ -6,6 +6,7 @@
 #include "format.h"
 #include "gpu-error.h"
 #include "networklist.h"
+#include "runwriter.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <math.h>
@@ -193,10 +194,13 @@ is_time_stamp (const char *folder)
   return TRUE;
 }
 
+/* Whether the user has named the run, or its folder. */
 static gboolean
 is_named (const DynoStoredRun *run)
 {
-  return run->name || (run->folder && !is_time_stamp (run->folder));
+  return run->name
+         || (run->folder && !is_time_stamp (run->folder)
+             && !dyno_run_writer_has_claimed (run->folder, run->model, run->data));
 }
 
 char *

@@ -182,6 +182,7 @@ check_claimed (Place *place, const char *model, const char *data, const char *ex
                   *name = folder ? g_path_get_basename (folder) : NULL;
   g_assert_no_error (error);
   g_assert_cmpstr (name, ==, expected);
+  g_assert_true (dyno_run_writer_has_claimed (folder, model, data));
   g_rmdir (folder);
 }
 
@@ -194,6 +195,13 @@ test_claimed (Place *place, gconstpointer data)
   check_claimed (place, "net@0123456789abcdef", "builtin:shapes?size=16", "net-shapes-1");
   check_claimed (place, "mlp", "/data/birds.v2.csv", "mlp-birds_v2-1");
   check_claimed (place, "mlp", "/data/.birds/", "mlp-_birds-1");
+  g_assert_true (dyno_run_writer_has_claimed ("/runs/mlp-birds-12/", "mlp", "/data/birds"));
+  /* Names that a user gave. */
+  g_assert_false (dyno_run_writer_has_claimed ("/runs/mlp-birds-", "mlp", "/data/birds"));
+  g_assert_false (dyno_run_writer_has_claimed ("/runs/mlp-birds-1b", "mlp", "/data/birds"));
+  g_assert_false (dyno_run_writer_has_claimed ("/runs/mlp-birds-1", "mlp", "/data/bird"));
+  g_assert_false (dyno_run_writer_has_claimed ("/runs/mlp-birds-1", "mlp-birds", "/data/1"));
+  g_assert_false (dyno_run_writer_has_claimed ("/runs/mlp-birds-1", NULL, NULL));
 }
 
 int

@@ -123,6 +123,8 @@ test_runs_without_a_name_say_what_and_when (void)
 {
   check_name (NULL, "/runs/2001-02-03_12-34-05", "MLP on Shapes, ");
   check_name (NULL, "/runs/2001-02-03_12-34-05_2", "MLP on Shapes, ");
+  check_name (NULL, "/runs/mlp-shapes-2", "MLP on Shapes, "); /* as the queue names folders */
+  check_name (NULL, "/runs/mlp-shapes", "mlp-shapes");
   check_name (NULL, NULL, "MLP on Shapes, ");
   check_name ("the slower one", "/runs/2001-02-03_12-34-05", "the slower one");
   check_name (NULL, "/work/baseline", "baseline"); /* a name that the user gave */

@@ -97,11 +97,29 @@ short_name (const char *data)
   return strlen (name) == 0 ? g_strdup ("data") : g_strndup (name, MAX_NAME);
 }
 
+/* "mlp-shapes-"; a network's name goes on with its digest, which is left out. */
+static char *
+make_stem (const char *model, const char *data)
+{
+  g_autofree char *name = short_name (data);
+  return g_strdup_printf ("%.*s-%s-", (int) strcspn (model, "@"), model, name);
+}
+
+gboolean
+dyno_run_writer_has_claimed (const char *folder, const char *model, const char *data)
+{
+  g_autofree char *stem = make_stem (model ? model : "", data),
+                  *name = g_path_get_basename (folder);
+  gsize n = strlen (stem);
+
+  return g_str_has_prefix (name, stem) && name[n]
+         && strspn (name + n, "0123456789") == strlen (name + n);
+}
+
 char *
 dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error)
 {
-  g_autofree char *data = short_name (job->data);
-  int n_model = (int) strcspn (job->model, "@"); /* a network's name goes on with its digest */
+  g_autofree char *stem = make_stem (job->model, job->data);
 
   if (!dyno_dir_make (parent))
     {
@@ -110,7 +128,7 @@ dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **e
     }
   for (guint n = 1;; n++)
     {
-      g_autofree char *name = g_strdup_printf ("%.*s-%s-%u", n_model, job->model, data, n);
+      g_autofree char *name = g_strdup_printf ("%s%u", stem, n);
       g_autofree char *path = g_build_filename (parent, name, NULL);
 
       if (g_mkdir (path, 0755) == 0)

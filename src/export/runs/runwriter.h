@@ -37,6 +37,9 @@ gboolean dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMet
  * no other process can create the same folder.  <model> of a network is its title.  parent is made
  * where it is missing.  Errors: base's IO and DISK.  g_free. */
 char *dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error);
+/* Whether a folder has a name that _claim_folder gives to runs of this model and data (both may be
+ * NULL), so that the name is none of the user's. */
+gboolean dyno_run_writer_has_claimed (const char *folder, const char *model, const char *data);
 
 /* Refuses a folder that holds files of a run, except the folder that `resume` (a checkpoint or its
  * folder; may be NULL) names: no run is overwritten without being asked for.  A folder that does
