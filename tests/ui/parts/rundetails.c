@@ -467,6 +467,9 @@ test_repeated_runs_have_a_spread (void)
       parts_assert_says_not (d.details, SPREAD);
       parts_assert_says_not (d.details, "mean and standard deviation");
       d.runs[2]->settings.lr = d.runs[0]->settings.lr;
+      d.runs[2]->settings.log_trackio = TRUE; /* the settings after the seed count, too */
+      g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 3));
+      d.runs[2]->settings.log_trackio = FALSE;
       d.runs[1]->best_metric = (double) NAN;
       g_assert_null (dyno_run_spread_describe ((const DynoStoredRun *const *) d.runs, 3));
       d.runs[1]->best_metric = best[1];
