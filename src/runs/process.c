@@ -4,7 +4,9 @@
 #include "process.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -72,6 +74,12 @@ dyno_process_find (const char *text)
   start = find_start (parts[0]);
   return start > 0 && start == g_ascii_strtoull (parts[1], NULL, 10) ? DYNO_PROCESS_ALIVE
                                                                      : DYNO_PROCESS_GONE;
+}
+
+gboolean
+dyno_process_signal (const char *text, int signal_number)
+{
+  return dyno_process_find (text) == DYNO_PROCESS_ALIVE && kill (atoi (text), signal_number) == 0;
 }
 
 gboolean

@@ -17,6 +17,8 @@ typedef enum {
 char *dyno_process_describe (void);
 /* text: the result of _describe in some process, or NULL. */
 DynoProcessState dyno_process_find (const char *text);
+/* Sends the signal to the process, if that is alive; FALSE: it is not, or may not be signalled. */
+gboolean dyno_process_signal (const char *text, int signal_number);
 /* Whether a process holds the lock of a run on this folder. */
 gboolean dyno_process_locks_folder (const char *folder);
 

@@ -5,6 +5,7 @@
 #include "store-private.h"
 #include "train-test.h"
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -339,6 +340,14 @@ state_of (DynoStore *store, DynoStoredRun *run, const char *process)
   return back->state;
 }
 
+static volatile sig_atomic_t n_signals;
+
+static void
+count_signal (int number)
+{
+  n_signals++;
+}
+
 static void
 test_killed_is_seen (void)
 {
@@ -366,6 +375,17 @@ test_killed_is_seen (void)
   g_assert_cmpint (dyno_process_find (own), ==, DYNO_PROCESS_ALIVE);
   g_assert_cmpint (dyno_process_find (contained), ==, DYNO_PROCESS_UNKNOWN);
   g_assert_cmpint (dyno_process_find (elsewhere), ==, DYNO_PROCESS_UNKNOWN);
+  /* Only that very process is signalled. */
+  signal (SIGUSR1, count_signal);
+  g_assert_false (dyno_process_signal (later, SIGUSR1));
+  g_assert_false (dyno_process_signal (other_boot, SIGUSR1));
+  g_assert_false (dyno_process_signal (elsewhere, SIGUSR1));
+  g_assert_false (dyno_process_signal (contained, SIGUSR1));
+  g_assert_false (dyno_process_signal (NULL, SIGUSR1));
+  g_assert_cmpint (n_signals, ==, 0);
+  g_assert_true (dyno_process_signal (own, SIGUSR1));
+  g_assert_cmpint (n_signals, ==, 1);
+  signal (SIGUSR1, SIG_DFL);
   g_assert_cmpint (state_of (store, run, elsewhere), ==, DYNO_RUN_STATE_RUNNING);
   g_assert_cmpint (state_of (store, run, contained), ==, DYNO_RUN_STATE_RUNNING);
   run->seen_us -= (gint64) 2 * 3600 * G_USEC_PER_SEC;

@@ -417,20 +417,24 @@ def test_a_queue_is_followed_again_after_an_error(home):
 
 
 def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
-    """The queue is not started again before dynoctl has released it or was killed; its stopped job
-    is still in the queue."""
+    """The queue is not started again before dynoctl has released it, since the window stopped it, or
+    was killed; its stopped job is still in the queue."""
     window = home.window()
     window.small_shapes(epochs=20000)
     window.press('Add to queue')
     window.page('Runs')
     window.find(Role.LIST_ITEM, 'MLP on Shapes, Waiting')
-    for end in signal.SIGTERM, signal.SIGKILL:
+    for by_window in True, False:
         queue = subprocess.Popen([os.environ['DYNO_UI_DYNOCTL'], 'queue', 'start', '--quiet'], env=home.environment, stderr=subprocess.DEVNULL)
         try:
             window.find(Role.LIST_ITEM, 'MLP on Shapes, Running')
-            assert not window.find(Role.PUSH_BUTTON, 'Start the Queue').sensitive(), 'a queue that is worked off can be started'
+            window.find(Role.PUSH_BUTTON, 'Stop the Queue')
+            assert not window.look(Role.PUSH_BUTTON, 'Start the Queue', THERE), 'a queue that is worked off can be started'
+            if by_window:
+                window.press('Stop the Queue')
+                queue.wait()
         finally:
-            queue.send_signal(end)
+            queue.kill()
             queue.wait()
         window.find(Role.LIST_ITEM, 'MLP on Shapes, Stopped')
         assert window.find(Role.PUSH_BUTTON, 'Start the Queue').sensitive(), 'a job that was stopped cannot go on'

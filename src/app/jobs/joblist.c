@@ -4,6 +4,7 @@
 #include "joblist.h"
 #include "file.h"
 #include "heldtask.h"
+#include "process.h"
 #include "runwriter.h"
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
@@ -509,11 +510,21 @@ dyno_job_list_start (DynoJobList *self, GError **error)
   return TRUE;
 }
 
+gboolean
+dyno_job_list_can_stop (DynoJobList *self)
+{
+  const DynoListedJob *job = dyno_job_list_get_running (self);
+  return self->process || (job && dyno_process_find (job->queued->process) == DYNO_PROCESS_ALIVE);
+}
+
 void
 dyno_job_list_stop (DynoJobList *self)
 {
+  const DynoListedJob *job = dyno_job_list_get_running (self);
   if (self->process)
     g_subprocess_send_signal (self->process, SIGTERM);
+  else if (job)
+    dyno_process_signal (job->queued->process, SIGTERM);
 }
 
 /* --- following them --------------------------------------------------------------------------- */

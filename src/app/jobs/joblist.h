@@ -57,7 +57,10 @@ void dyno_job_list_resume (DynoJobList *self, gint64 id);
 /* Runs the jobs that wait, one after another, in a process of its own.  FALSE with the error:
  * dynoctl was not found or cannot be run.  Without effect while such a process runs. */
 gboolean dyno_job_list_start (DynoJobList *self, GError **error);
-/* Requests the process of this window to save and end the job that runs, and to run no other. */
+/* Whether the queue is worked off by a process that _stop reaches: this window's, or another one of
+ * this machine. */
+gboolean dyno_job_list_can_stop (DynoJobList *self);
+/* Requests that process to save and end the job that runs, and to run no other. */
 void dyno_job_list_stop (DynoJobList *self);
 
 /* Has the jobs read every two seconds while the widget is mapped. */

@@ -195,7 +195,7 @@ dyno_job_row_show (DynoJobRow *self, const DynoListedJob *listed)
   gtk_widget_set_visible (self->retry, failed);
   if (!runs)
     gtk_widget_set_sensitive (self->pause, TRUE); /* of its next attempt */
-  gtk_widget_set_visible (self->pause, runs && started);
+  gtk_widget_set_visible (self->pause, runs && dyno_job_list_can_stop (self->jobs));
   gtk_widget_set_visible (self->resume, queued->state == DYNO_QUEUED_STOPPED && !started
                                             && !dyno_job_list_is_held (self->jobs)
                                             && !dyno_job_list_get_running (self->jobs));

@@ -188,7 +188,7 @@ static void
 show_jobs (DynoQueueCard *self)
 {
   const GPtrArray *jobs = dyno_job_list_get (self->jobs);
-  gboolean started = dyno_job_list_is_started (self->jobs);
+  gboolean started = dyno_job_list_can_stop (self->jobs);
   if (has_rows_of (self, jobs))
     for (guint i = 0; i < jobs->len; i++)
       dyno_job_row_show (
@@ -205,7 +205,8 @@ show_jobs (DynoQueueCard *self)
                                              || (dyno_job_list_count_open (self->jobs) > 0 && !held
                                                  && !dyno_job_list_get_running (self->jobs)));
   gtk_widget_set_tooltip_text (
-      self->start, held && !started
+      self->start, started ? _ ("The job that runs is saved, and can be resumed; no other begins")
+                   : held
                        ? _ ("Not while the run or the measurement of this window uses the device.")
                        : _ ("One job after another; continues when this window is closed"));
   gtk_widget_set_visible (GTK_WIDGET (self),
@@ -229,7 +230,7 @@ static void
 start_clicked (DynoQueueCard *self)
 {
   g_autoptr (GError) error = NULL;
-  if (dyno_job_list_is_started (self->jobs))
+  if (dyno_job_list_can_stop (self->jobs))
     {
       dyno_job_list_stop (self->jobs);
       gtk_widget_set_sensitive (self->start, FALSE);

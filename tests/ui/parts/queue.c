@@ -7,6 +7,7 @@
 #include "process.h"
 #include "queuecard.h"
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 
 typedef struct {
@@ -358,11 +359,88 @@ test_each_edited_job_has_its_answer (void)
   g_object_unref (widget);
 }
 
+static volatile sig_atomic_t n_stops;
+
+static void
+count_stop (int number)
+{
+  n_stops++;
+}
+
+static gboolean
+runs_a_job (gpointer jobs)
+{
+  return dyno_job_list_get_running (jobs) != NULL;
+}
+
+static gboolean
+runs_none (gpointer jobs)
+{
+  return !runs_a_job (jobs);
+}
+
+static gboolean
+has_no_job (gpointer jobs)
+{
+  return dyno_job_list_get (jobs)->len == 0;
+}
+
+/* A queue that another window or dynoctl has started is stopped, and its job paused, by a signal to
+ * that process, which is the test itself here; also the second time. */
+static void
+test_a_queue_of_another_process_is_stopped (void)
+{
+  g_autoptr (DynoJobList) jobs = dyno_job_list_new ();
+  GtkWidget *card = g_object_ref_sink (dyno_queue_card_new (jobs));
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs elsewhere", NULL),
+                  *process = dyno_process_describe ();
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoStore) store = NULL;
+  Signals signals = { 0 };
+
+  g_signal_connect (jobs, "changed", G_CALLBACK (note_jobs), &signals);
+  job->data = g_strdup ("builtin:shapes");
+  dyno_job_list_add (jobs, job, runs);
+  wait_for_answer (&signals);
+  store = dyno_store_open (NULL, NULL);
+  gint64 id = ((const DynoListedJob *) dyno_job_list_get (jobs)->pdata[0])->queued->id;
+  signal (SIGTERM, count_stop);
+  n_stops = 0;
+  for (int i = 0; i < 2; i++)
+    {
+      GtkWidget *start = parts_find_button (card, "Start the _Queue");
+      g_assert_false (dyno_job_list_can_stop (jobs));
+      g_assert_true (dyno_store_begin_job (store, id, process, NULL));
+      dyno_job_list_refresh (jobs);
+      parts_wait (runs_a_job, jobs);
+      g_assert_true (dyno_job_list_can_stop (jobs) && !dyno_job_list_is_started (jobs));
+      GtkWidget *pause = parts_find_button (card, "Save it, free the device, and run no other job");
+      g_assert_true (gtk_widget_get_visible (pause) && gtk_widget_get_sensitive (pause));
+      g_assert_cmpstr (gtk_button_get_label (GTK_BUTTON (start)), ==, "Stop the _Queue");
+      g_assert_true (gtk_widget_get_sensitive (start));
+      gtk_button_clicked (GTK_BUTTON (i == 0 ? start : pause));
+      g_assert_cmpint (n_stops, ==, i + 1);
+      g_assert_false (gtk_widget_get_sensitive (i == 0 ? start : pause));
+      g_assert_true (dyno_store_end_job (store, id, DYNO_QUEUED_STOPPED, 75, NULL));
+      dyno_job_list_refresh (jobs);
+      parts_wait (runs_none, jobs);
+      g_assert_cmpstr (gtk_button_get_label (GTK_BUTTON (start)), ==, "Start the _Queue");
+      g_assert_true (gtk_widget_get_sensitive (start));
+    }
+  signal (SIGTERM, SIG_DFL);
+  dyno_job_list_remove (jobs, id);
+  parts_wait (has_no_job, jobs);
+  gtk_widget_destroy (card);
+  g_object_unref (card);
+}
+
 void
 parts_add_queue (void)
 {
   g_test_add_func ("/ui/parts/the-queue-is-read-again-after-an-error",
                    test_the_queue_is_read_again_after_an_error);
+  g_test_add_func ("/ui/parts/a-queue-of-another-process-is-stopped",
+                   test_a_queue_of_another_process_is_stopped);
   g_test_add_func ("/ui/parts/the-end-of-the-queue-is-reported",
                    test_the_end_of_the_queue_is_reported);
   g_test_add_func ("/ui/parts/a-failed-job-says-why", test_a_failed_job_says_why);
