@@ -13,14 +13,45 @@ dyno_window_finish_closing (DynoWindow *self)
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
-/* Saves the form for the next start of the program. */
+/* Saves the form for the next start of the program.  While a job is edited, its settings are in the
+ * form, and those of before were saved then. */
 static void
 keep_form (DynoWindow *self)
 {
   int width, height;
   gtk_window_get_size (GTK_WINDOW (self), &width, &height);
   dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
-  dyno_state_save_setup (self->state, self->setup);
+  if (!self->unedited)
+    dyno_state_save_setup (self->state, self->setup);
+}
+
+static void
+editing_answered (GtkDialog *dialog, int response, DynoWindow *self)
+{
+  gtk_widget_destroy (GTK_WIDGET (dialog));
+  if (response != GTK_RESPONSE_ACCEPT && response != GTK_RESPONSE_REJECT)
+    return;
+  gtk_info_bar_response (GTK_INFO_BAR (self->edit_bar), response == GTK_RESPONSE_ACCEPT
+                                                            ? GTK_RESPONSE_ACCEPT
+                                                            : GTK_RESPONSE_CANCEL);
+  gtk_window_close (GTK_WINDOW (self));
+}
+
+static void
+ask_about_editing (DynoWindow *self)
+{
+  GtkWidget *dialog = gtk_message_dialog_new (
+      GTK_WINDOW (self), GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION,
+      GTK_BUTTONS_NONE, "%s", _ ("Save the edited job before closing?"));
+  gtk_dialog_add_buttons (GTK_DIALOG (dialog), _ ("_Cancel"), GTK_RESPONSE_CANCEL,
+                          _ ("_Leave as It Was"), GTK_RESPONSE_REJECT, _ ("_Save the Job"),
+                          GTK_RESPONSE_ACCEPT, NULL);
+  gtk_dialog_set_response_sensitive (
+      GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT,
+      g_action_group_get_action_enabled (G_ACTION_GROUP (self), "add-to-queue"));
+  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT);
+  g_signal_connect (dialog, "response", G_CALLBACK (editing_answered), self);
+  gtk_widget_show (dialog);
 }
 
 void
@@ -78,6 +109,11 @@ dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
 {
   DynoWindow *self = DYNO_WINDOW (widget);
   keep_form (self);
+  if (self->unedited && !self->closing)
+    {
+      ask_about_editing (self);
+      return GDK_EVENT_STOP;
+    }
   if (!dyno_window_is_working (self))
     return GDK_EVENT_PROPAGATE;
   if (!self->closing && (dyno_home_is_testing (DYNO_HOME (self->home)) || run_is_over (self)))

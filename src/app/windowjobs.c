@@ -131,13 +131,16 @@ dyno_window_queue_job (DynoWindow *self, gboolean begin, GError **error)
   if (begin && !dyno_job_list_get_running (self->jobs))
     text = g_strdup (_ ("The devices are being started"));
   else if (begin)
-    /* Translators: model, data set; also the next two */
+    /* Translators: model, data set; also the next three */
     text = g_strdup_printf (_ ("%s on %s was added to the queue, as the next job"), model, data);
   else if (follows)
     text = g_strdup_printf (
         _ ("%s on %s was added to the queue, which starts when this run has ended"), model, data);
-  else
+  else if (dyno_job_list_get_running (self->jobs) || dyno_job_list_is_started (self->jobs))
     text = g_strdup_printf (_ ("%s on %s was added to the queue"), model, data);
+  else
+    text = g_strdup_printf (_ ("%s on %s was added to the queue, which is to be started (Ctrl+J)"),
+                            model, data);
   dyno_toast_show (DYNO_TOAST (self->toast), text, NULL);
   return TRUE;
 }
@@ -221,7 +224,10 @@ edit_job (DynoWindow *self, const DynoQueuedJob *job)
   if (dyno_setup_is_locked (self->setup))
     return;
   if (!self->unedited)
-    self->unedited = dyno_job_copy (dyno_setup_get_job (self->setup));
+    {
+      dyno_state_save_setup (self->state, self->setup);
+      self->unedited = dyno_job_copy (dyno_setup_get_job (self->setup));
+    }
   self->edited = job->id;
   dyno_edit_bar_begin (DYNO_EDIT_BAR (self->edit_bar), job);
   dyno_setup_set_job (self->setup, job->job);
@@ -258,6 +264,7 @@ edit_answered (DynoEditBar *bar, gint64 id, gboolean save, DynoWindow *self)
       job->name = dyno_edit_bar_get_name (bar);
       dyno_job_list_change (self->jobs, id, job);
     }
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar)); /* it was about the edited job */
   take_back (self);
 }
 

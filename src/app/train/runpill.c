@@ -10,6 +10,7 @@ struct _DynoRunPill {
   GtkWidget *title, *button, *what, *percent, *waiting, *progress;
   DynoJobList *jobs;        /* NULL: there is no queue */
   DynoJobsPopover *popover; /* owned by the button */
+  gboolean empty;           /* there is no run and no job */
 };
 
 G_DEFINE_FINAL_TYPE (DynoRunPill, dyno_run_pill, GTK_TYPE_STACK)
@@ -78,6 +79,19 @@ show_failed (DynoRunPill *self, guint n)
   show (self, _ ("Queue"), text, -1, TRUE);
 }
 
+static gboolean
+is_open (DynoRunPill *self)
+{
+  return self->popover && gtk_widget_get_visible (GTK_WIDGET (self->popover));
+}
+
+static void
+popover_closed (DynoRunPill *self)
+{
+  if (self->empty)
+    gtk_stack_set_visible_child (GTK_STACK (self), self->title);
+}
+
 void
 dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
 {
@@ -86,13 +100,17 @@ dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
   guint n_failed = self->jobs && n_open == 0 ? dyno_job_list_count_failed (self->jobs) : 0;
   gboolean going = s->job && s->state < DYNO_SESSION_FINISHED;
   gboolean shows_run = s->job && (going || (!queued && n_failed == 0));
+  self->empty = !s->job && n_open == 0 && n_failed == 0;
+  /* A job that was taken out last can be put back while the list is open. */
   gtk_stack_set_visible_child (GTK_STACK (self),
-                               s->job || n_open > 0 || n_failed > 0 ? self->button : self->title);
+                               self->empty && !is_open (self) ? self->title : self->button);
   show_waiting (self, shows_run || queued ? n_open - (!shows_run ? 1 : 0) : 0);
   if (!shows_run && n_open > 0)
     show_job (self, queued, n_open);
   else if (!shows_run && n_failed > 0)
     show_failed (self, n_failed);
+  else if (self->empty)
+    show_job (self, NULL, 0);
   if (self->popover && !s->job)
     dyno_jobs_popover_show_run (self->popover, NULL, "", 0, FALSE);
   if (!s->job)
@@ -114,6 +132,7 @@ dyno_run_pill_set_jobs (DynoRunPill *self, DynoJobList *jobs, DynoJobsPopover *p
   self->jobs = g_object_ref (jobs);
   self->popover = popover;
   gtk_menu_button_set_popover (GTK_MENU_BUTTON (self->button), GTK_WIDGET (popover));
+  g_signal_connect_object (popover, "closed", G_CALLBACK (popover_closed), self, G_CONNECT_SWAPPED);
 }
 
 static void

@@ -366,6 +366,8 @@ test_several_devices_are_started_by_the_queue (void)
   parts_wait (is_planned, window->setup);
   dyno_window_take_runs_folder (window, runs);
   g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
+  parts_assert_says (window->toast, "SimpleCNN on Shapes was added to the queue, which is to be "
+                                    "started (Ctrl+J)");
   wait_for_jobs (window, 1);
   g_assert_false (has_started (window));
   store = dyno_store_open (NULL, NULL);

@@ -381,6 +381,169 @@ test_a_job_is_edited_in_the_window (void)
   g_object_unref (widget);
 }
 
+static GtkWidget *
+find_question (void)
+{
+  GtkWidget *found = NULL;
+  GList *all = gtk_window_list_toplevels ();
+  for (GList *l = all; l; l = l->next)
+    if (GTK_IS_MESSAGE_DIALOG (l->data) && gtk_widget_get_visible (l->data))
+      found = l->data;
+  g_list_free (all);
+  return found;
+}
+
+static gboolean
+is_asked (gpointer data)
+{
+  return find_question () != NULL;
+}
+
+static gboolean
+is_closed (gpointer closed)
+{
+  return *(gboolean *) closed;
+}
+
+static void
+note_closed (GtkWidget *window, gboolean *closed)
+{
+  *closed = TRUE;
+}
+
+static gboolean
+lists_epochs (gpointer jobs, guint epochs)
+{
+  const GPtrArray *all = dyno_job_list_get (jobs);
+  return all->len > 0
+         && ((const DynoListedJob *) all->pdata[0])->queued->job->settings.epochs == epochs;
+}
+
+static gboolean
+lists_none (gpointer jobs)
+{
+  return dyno_job_list_get (jobs)->len == 0;
+}
+
+static gboolean
+lists_five_epochs (gpointer jobs)
+{
+  return lists_epochs (jobs, 5);
+}
+
+static gboolean
+lists_three_epochs (gpointer jobs)
+{
+  return lists_epochs (jobs, 3);
+}
+
+/* Closing the window while a job is edited asks what becomes of the job; the next window has the
+ * settings of before in either case, and also where the window is ended by a signal. */
+static void
+test_closing_asks_about_the_edited_job (void)
+{
+  g_autoptr (GSettings) state = dyno_state_new ();
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs of edited jobs", NULL);
+  static const char *const keys[] = {
+    "runs-folder", "data", "model", "preset", "level", "settings"
+  };
+  static const int answers[] = { GTK_RESPONSE_NONE, GTK_RESPONSE_REJECT, GTK_RESPONSE_ACCEPT };
+
+  if (!state) /* the schema is found by the environment of the test */
+    {
+      g_test_skip ("The schema is not compiled");
+      return;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (answers); i++)
+    {
+      GtkWidget *widget =
+          g_object_ref_sink (dyno_window_new (NULL, state, "builtin:shapes?size=16&samples=64"));
+      DynoWindow *window = DYNO_WINDOW (widget);
+      g_autoptr (DynoJobList) jobs = g_object_ref (window->jobs); /* answers after the end, too */
+      gboolean closed = FALSE;
+      g_signal_connect (widget, "destroy", G_CALLBACK (note_closed), &closed);
+      parts_wait (is_planned, window->setup);
+      dyno_window_take_runs_folder (window, runs);
+      if (i == 0)
+        {
+          g_assert_true (dyno_setup_set_number (window->setup, "epochs", 5, NULL));
+          g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
+        }
+      wait_for_jobs (window, 1);
+      g_assert_true (dyno_setup_set_number (window->setup, "epochs", 9, NULL));
+      parts_wait (is_planned, window->setup);
+      gtk_widget_show (widget);
+      g_signal_emit_by_name (window->jobs_popover, "edit", get_queued (window, 0));
+      g_assert_cmpint (get_epochs (window), ==, 5);
+      g_assert_true (dyno_setup_set_number (window->setup, "epochs", 3, NULL));
+      if (answers[i] == GTK_RESPONSE_NONE)
+        dyno_window_stop_and_close (window);
+      else
+        {
+          gtk_window_close (GTK_WINDOW (widget));
+          parts_wait (is_asked, NULL);
+          gtk_dialog_response (GTK_DIALOG (find_question ()), GTK_RESPONSE_CANCEL);
+          g_assert_true (gtk_widget_get_visible (window->edit_bar));
+          g_assert_cmpint (get_epochs (window), ==, 3);
+          g_assert_null (find_question ());
+          gtk_window_close (GTK_WINDOW (widget));
+          parts_wait (is_asked, NULL);
+          gtk_dialog_response (GTK_DIALOG (find_question ()), answers[i]);
+        }
+      parts_wait (is_closed, &closed);
+      g_object_unref (widget);
+      g_auto (GStrv) settings = g_settings_get_strv (state, "settings");
+      g_assert_true (g_strv_contains ((const char *const *) settings, "epochs=9"));
+      parts_wait (answers[i] == GTK_RESPONSE_ACCEPT ? lists_three_epochs : lists_five_epochs, jobs);
+      if (i + 1 < G_N_ELEMENTS (answers))
+        continue;
+      dyno_job_list_remove (
+          jobs, ((const DynoListedJob *) dyno_job_list_get (jobs)->pdata[0])->queued->id);
+      parts_wait (lists_none, jobs);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    g_settings_reset (state, keys[i]);
+}
+
+/* The job that was taken out last can be put back as long as the list of jobs is open, also where no
+ * other job keeps its button in the header bar. */
+static void
+test_the_last_job_can_be_put_back (void)
+{
+  GtkWidget *widget =
+      g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
+  DynoWindow *window = DYNO_WINDOW (widget);
+  g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs of one job", NULL);
+
+  parts_wait (is_planned, window->setup);
+  dyno_window_take_runs_folder (window, runs);
+  gtk_widget_show (widget);
+  wait_for_jobs (window, 0);
+  GtkWidget *title = gtk_stack_get_visible_child (GTK_STACK (window->pill));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (dyno_window_queue_job (window, FALSE, NULL));
+      wait_for_jobs (window, 1);
+      g_assert_true (gtk_stack_get_visible_child (GTK_STACK (window->pill)) != title);
+      g_action_group_activate_action (G_ACTION_GROUP (window), "show-jobs", NULL);
+      g_assert_true (gtk_widget_get_visible (window->jobs_popover));
+      gtk_button_clicked (
+          GTK_BUTTON (parts_find_button (window->jobs_popover, "Take out of the queue")));
+      wait_for_jobs (window, 0);
+      g_assert_true (gtk_widget_get_visible (window->jobs_popover));
+      g_assert_true (gtk_stack_get_visible_child (GTK_STACK (window->pill)) != title);
+      gtk_button_clicked (GTK_BUTTON (parts_find_button (window->jobs_popover, "_Undo")));
+      wait_for_jobs (window, 1);
+      gtk_button_clicked (
+          GTK_BUTTON (parts_find_button (window->jobs_popover, "Take out of the queue")));
+      wait_for_jobs (window, 0);
+      gtk_widget_hide (window->jobs_popover);
+      g_assert_true (gtk_stack_get_visible_child (GTK_STACK (window->pill)) == title);
+    }
+  gtk_widget_destroy (widget);
+  g_object_unref (widget);
+}
+
 static gboolean
 queue_is_started (gpointer window)
 {
@@ -587,6 +750,9 @@ parts_add_window (void)
                    test_another_folder_is_taken_by_a_resumed_run);
   g_test_add_func ("/ui/parts/each-run-inhibits-suspend", test_each_run_inhibits_suspend);
   g_test_add_func ("/ui/parts/a-job-is-edited-in-the-window", test_a_job_is_edited_in_the_window);
+  g_test_add_func ("/ui/parts/closing-asks-about-the-edited-job",
+                   test_closing_asks_about_the_edited_job);
+  g_test_add_func ("/ui/parts/the-last-job-can-be-put-back", test_the_last_job_can_be_put_back);
   g_test_add_func ("/ui/parts/the-queue-goes-on-after-a-run", test_the_queue_goes_on_after_a_run);
   g_test_add_func ("/ui/parts/the-normal-size-is-kept", test_the_normal_size_is_kept);
   g_test_add_func ("/ui/parts/choices-are-kept", test_choices_are_kept);
