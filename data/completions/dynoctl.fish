@@ -184,7 +184,7 @@ __dynoctl_option lr -l to -x -d 'And of the last'
 __dynoctl_option tune -l goal -x -d 'What validation should reach first, such as accuracy=0.9'
 __dynoctl_option tune -l resume -x -a '(__fish_complete_directories)' -d 'Resume the trials of an earlier search'
 
-__dynoctl_option queue -a 'list add start retry remove clear'
+__dynoctl_option queue -a 'list add start stop retry remove clear'
 __dynoctl_option 'train queue' -l name -x -d 'Name of the run'
 __dynoctl_option queue -l stop-on-failure -d 'Stop after the first job that fails'
 

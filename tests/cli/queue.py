@@ -127,6 +127,19 @@ class Queue(Case):
         self.run_it('queue', 'start')
         self.assertEqual(self.states(), ['finished'])
 
+    def test_stop_reaches_the_process_that_runs_the_queue(self):
+        """Also the second time; without a job that runs there is nothing to stop."""
+        self.add('--epochs', LONG)
+        self.assertIn(b'no job is running', self.run_it('queue', 'stop', expect=2).stderr)
+        for attempt in 1, 2:
+            self.start()
+            self.follow('step')
+            self.run_it('queue', 'stop')
+            self.process.communicate()
+            job = self.jobs()[0]
+            self.assertEqual((job['state'], job['attempts'], job['exit_code']), ('stopped', attempt, 143))
+            self.assertIn(b'no job is running', self.run_it('queue', 'stop', expect=2).stderr)
+
     def test_terminate(self):
         self.interrupt(signal.SIGTERM, 143)
 

@@ -24,7 +24,7 @@ run_changed (DynoDiagnosePage *self, DynoRunMonitor *monitor)
                 "description",
                 active ? _ ("After them this page says what limits the run, and what to change.")
                        : _ ("Start a run: after its first steps this page says what limits it, and "
-                            "what to change."),
+                            "what to change. The diagnoses of earlier runs are on the page Runs."),
                 NULL);
   dyno_status_page_set_startable (self->empty, !active);
 }

@@ -234,6 +234,32 @@ retry (QueueOptions *o)
   return DYNO_EXIT_OK;
 }
 
+/* Has the process that runs the queue, wherever it was started, save its job and end. */
+static int
+stop (QueueOptions *o)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (o->store, &error);
+
+  for (guint i = 0; jobs && i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = jobs->pdata[i];
+
+      if (job->state != DYNO_QUEUED_RUNNING)
+        continue;
+      if (dyno_process_signal (job->process, SIGTERM))
+        return DYNO_EXIT_OK;
+      g_set_error (&error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                   "job %" G_GINT64_FORMAT " is run by a process of another machine, container or "
+                   "user, which has to be stopped there",
+                   job->id);
+      return fail (o, g_steal_pointer (&error));
+    }
+  if (!error)
+    g_set_error (&error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND, "no job is running");
+  return fail (o, g_steal_pointer (&error));
+}
+
 /* The path of the settings of a job for its child.  g_free. */
 static char *
 settings_path (const DynoQueuedJob *job)
@@ -534,13 +560,15 @@ start (QueueOptions *o)
 static int
 act (QueueOptions *o, const char *action)
 {
-  static const char *const actions[] = { "add", "list", "start", "retry", "remove", "clear", NULL };
+  static const char *const actions[] = { "add",   "list",   "start", "stop",
+                                         "retry", "remove", "clear", NULL };
   g_autoptr (GError) error = NULL;
   gboolean takes_id = strcmp (action, "remove") == 0 || strcmp (action, "retry") == 0;
 
   if (!g_strv_contains (actions, action))
-    return dyno_cli_usage (
-        o->command, "there is no “%s”; it is add, list, start, retry, remove or clear", action);
+    return dyno_cli_usage (o->command,
+                           "there is no “%s”; it is add, list, start, stop, retry, remove or clear",
+                           action);
   if (takes_id != (o->word != NULL))
     return dyno_cli_usage (o->command, "write it as: %s %s%s", o->command, action,
                            o->word ? "" : " ID");
@@ -553,6 +581,8 @@ act (QueueOptions *o, const char *action)
     return list (o);
   if (strcmp (action, "start") == 0)
     return start (o);
+  if (strcmp (action, "stop") == 0)
+    return stop (o);
   if (strcmp (action, "retry") == 0)
     return retry (o);
   return remove_jobs (o, strcmp (action, "clear") == 0);
