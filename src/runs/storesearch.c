@@ -334,6 +334,7 @@ same_rate (const DynoSettings *a, const DynoSettings *b, Counts counts)
 /* The conditions for which rates are remembered. */
 typedef struct {
   const char *model, *device;
+  const char *data; /* where that must be equal, too; else NULL */
   guint64 fingerprint;
   const DynoSettings *settings;
   Counts counts; /* the settings that must be equal */
@@ -347,8 +348,8 @@ find_among (DynoStore *store, const char *sql, const Wanted *wanted, DynoStoredR
   gboolean row = FALSE, found = FALSE;
 
   dyno_database_lock (store->db);
-  s = dyno_database_prepare (store->db, NULL, sql, "sus", wanted->model ? wanted->model : "",
-                             wanted->fingerprint, wanted->device);
+  s = dyno_database_prepare (store->db, NULL, sql, "susb", wanted->model ? wanted->model : "",
+                             wanted->fingerprint, wanted->device, wanted->data);
   while (s && !found && dyno_database_step (store->db, s, &row, NULL) && row)
     {
       g_autofree char *lines = dyno_column_text (s, 0);
@@ -373,7 +374,12 @@ gboolean
 dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                        guint64 fingerprint, DynoStoredRate *rate)
 {
-  const Wanted wanted = { job->model, device->name, fingerprint, &job->settings, changes_any };
+  /* Generated samples are the same ones in any size, which only the location has. */
+  gboolean generated =
+      job->data
+      && (g_str_has_prefix (job->data, "builtin:") || g_str_has_prefix (job->data, "synthetic:"));
+  const Wanted wanted = { job->model,  device->name,   generated ? job->data : NULL,
+                          fingerprint, &job->settings, changes_any };
   DynoStoredRate trial = { 0 };
   gboolean by_run, by_trial;
 
@@ -381,14 +387,16 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
   by_run = find_among (store,
                        "SELECT settings, samples_per_s, epoch_overhead_s, preparation_s, seen_us, "
                        "id FROM runs WHERE model = ? AND fingerprint = ? AND device = ? "
-                       "AND samples_per_s > 0 AND parts = 1 ORDER BY id DESC LIMIT 1000",
+                       "AND (?4 IS NULL OR data = ?4) AND samples_per_s > 0 AND parts = 1 ORDER BY "
+                       "id DESC LIMIT 1000",
                        &wanted, rate);
   by_trial = find_among (store,
                          "SELECT trials.settings, trials.samples_per_s, NULL, NULL, "
                          "trials.time_us, 0 FROM trials JOIN searches ON searches.id = "
                          "trials.search WHERE searches.model = ? AND searches.fingerprint = ? AND "
-                         "searches.device = ? AND trials.samples_per_s > 0 "
-                         "AND trials.outcome = 'ok' AND trials.stage NOT IN ('loader', 'gpu') "
+                         "searches.device = ? AND (?4 IS NULL OR searches.data = ?4) "
+                         "AND trials.samples_per_s > 0 AND trials.outcome = 'ok' AND trials.stage "
+                         "NOT IN ('loader', 'gpu') "
                          "AND (trials.text IS NULL OR trials.stage = 'goal') "
                          "ORDER BY trials.time_us DESC, trials.search DESC LIMIT 1000",
                          &wanted, &trial);
@@ -413,7 +421,8 @@ dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo
 #define CEILINGS_OF(stage)                                                                 \
   "SELECT trials.settings, trials.samples_per_s, NULL, NULL, trials.time_us, 0 "           \
   "FROM trials JOIN searches ON searches.id = trials.search WHERE searches.model = ? AND " \
-  "searches.fingerprint = ? AND searches.device = ? AND trials.samples_per_s > 0 "         \
+  "searches.fingerprint = ? AND searches.device = ? AND ?4 IS NULL "                       \
+  "AND trials.samples_per_s > 0 "                                                          \
   "AND trials.outcome = 'ok' AND trials.stage = '" stage                                   \
   "' ORDER BY trials.time_us DESC, trials.search DESC LIMIT 1000"
 
@@ -422,8 +431,8 @@ dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fingerpri
                           const char *device, const DynoSettings *settings, double *loader,
                           double *gpu)
 {
-  const Wanted of_loader = { model, device, fingerprint, settings, changes_loader },
-               of_device = { model, device, fingerprint, settings, changes_device };
+  const Wanted of_loader = { model, device, NULL, fingerprint, settings, changes_loader },
+               of_device = { model, device, NULL, fingerprint, settings, changes_device };
   DynoStoredRate rate;
 
   *loader = *gpu = (double) NAN;

@@ -572,6 +572,42 @@ test_best (void)
 
 /* --- rates ------------------------------------------------------------------------------------ */
 
+/* Generated samples have one fingerprint in all sizes, but not one rate. */
+static void
+test_rate_of_generated_samples (void)
+{
+  static const char *const data[] = { "builtin:shapes?size=32", "builtin:shapes?size=64" };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  DynoDeviceInfo device = { .name = "A card" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (data); i++)
+    {
+      g_autoptr (DynoJob) job = test_job ("mlp", data[i]);
+      DynoStoreTrial trial = { .number = 1, .stage = "search", .outcome = "ok" };
+      g_assert_true (isnan (dyno_store_find_rate (store, job, &device, 5)));
+      trial.samples_per_s = 50 + i;
+      trial.settings = job->settings;
+      gint64 search = dyno_store_begin_search (store, job, &device, 5, NULL, NULL);
+      g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+      g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 50 + i);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (data); i++)
+    {
+      g_autoptr (DynoJob) job = test_job ("mlp", data[i]);
+      g_autoptr (DynoStoredRun) run = make_run ("mlp", data[i], NULL);
+      g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 50 + i);
+      run->settings = job->settings;
+      run->fingerprint = 5;
+      run->device = g_strdup ("A card");
+      run->samples_per_s = 100 + i;
+      put (store, run);
+      g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 100 + i);
+    }
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 static void
 test_rate (void)
 {
@@ -838,6 +874,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/a-dead-process-does-not-run", test_killed_is_seen);
   g_test_add_func ("/runs/store/best-epoch-as-a-session-has-it", test_best);
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
+  g_test_add_func ("/runs/store/rate-of-generated-samples", test_rate_of_generated_samples);
   g_test_add_func ("/runs/store/search-and-trials", test_search);
   g_test_add_func ("/runs/store/process-without-parent-s-heed", test_process_without_parent_s_heed);
   g_test_add_func ("/runs/store/what-is-done-again-takes-its-place", test_done_again);
