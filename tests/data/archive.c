@@ -4,6 +4,7 @@
 #include "archive-test.h"
 #include "datafile.h"
 #include "members.h"
+#include "zipstore.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -554,6 +555,60 @@ test_ends_of_zip (void)
     }
 }
 
+/* Entries of an archive in memory: each is found under its own name, and whatever could give other
+ * bytes than those that were stored is refused. */
+static void
+test_stored_entries_are_found_by_name (void)
+{
+  static const struct {
+    const char *name;
+    gboolean deflated, encrypted;
+    DynoDataError code;
+    const char *words; /* NULL: it is taken */
+  } thirds[] = { { "m/data/1", FALSE, FALSE, 0, NULL },
+                 { "m/data/0", FALSE, FALSE, DYNO_DATA_ERROR_CORRUPT, "m/data/0|two entries" },
+                 { "m/data/1", TRUE, FALSE, DYNO_DATA_ERROR_UNSUPPORTED, "compressed" },
+                 { "m/data/1", FALSE, TRUE, DYNO_DATA_ERROR_CORRUPT, "m/data/1|encrypted" } };
+
+  g_assert_true (dyno_zip_matches ((const guint8 *) "PK\3\4", 4));
+  g_assert_false (dyno_zip_matches ((const guint8 *) "PK\3\4", 3));
+  g_assert_false (dyno_zip_matches ((const guint8 *) "PK\5\6", 4)); /* an archive of nothing */
+  for (guint i = 0; i < G_N_ELEMENTS (thirds); i++)
+    {
+      TestZip zip;
+      g_autoptr (GError) error = NULL;
+
+      test_zip_init (&zip);
+      test_zip_add (&zip, "m/data.pkl", FALSE, FALSE, "first", 5);
+      test_zip_add (&zip, "m/data/0", FALSE, FALSE, "second", 6);
+      guint at = test_zip_add (&zip, thirds[i].name, thirds[i].deflated, FALSE, "third one", 9);
+      if (thirds[i].encrypted)
+        set_le (&zip, at + 8, 2, 1);
+      test_zip_end (&zip, FALSE);
+      g_autoptr (DynoZip) found = dyno_zip_parse (zip.bytes->data, zip.bytes->len, &error);
+      if (thirds[i].words)
+        {
+          g_assert_null (found);
+          g_assert_error (error, DYNO_DATA_ERROR, (gint) thirds[i].code);
+          test_has_words (error, thirds[i].words);
+        }
+      else
+        {
+          static const char *const names[] = { "m/data.pkl", "m/data/0", "m/data/1" },
+                                   *const contents[] = { "first", "second", "third one" };
+          g_assert_no_error (error);
+          g_assert_cmpuint (found->entries->len, ==, 3);
+          for (guint k = 0; k < 3; k++)
+            {
+              const DynoZipEntry *entry = dyno_zip_lookup (found, names[k]);
+              g_assert_cmpmem (entry->data, entry->size, contents[k], strlen (contents[k]));
+            }
+          g_assert_null (dyno_zip_lookup (found, "m/data/2"));
+        }
+      test_zip_clear (&zip);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -565,6 +620,8 @@ main (int argc, char *argv[])
                    test_huge_sizes_of_tar_allocate_nothing);
   g_test_add_func ("/data/archive/damaged-members-of-zip-are-listed",
                    test_damaged_members_of_zip_are_listed);
+  g_test_add_func ("/data/archive/stored-entries-are-found-by-name",
+                   test_stored_entries_are_found_by_name);
   g_test_add_func ("/data/archive/scratch-for-nothing-has-an-address",
                    test_scratch_for_nothing_has_an_address);
   g_test_add_func ("/data/archive/damaged-directory-of-zip", test_damaged_directory_of_zip);

@@ -217,7 +217,9 @@ static void
 test_calibration_is_used (void)
 {
   static const char cal[] = "1000 0 320\n0 1000 240\n0 0 1\n\n0 0 0 0\n\n1 0 0\n0 1 0\n0 0 1\n\n"
-                            "-310 20 100\n\n640 480\n";
+                            "-310 20 100\n\n640 480\n",
+                    moved[] = "1000 0 320\n0 1000 240\n0 0 1\n\n0 0 0 0\n\n1 0 0\n0 1 0\n0 0 1\n\n"
+                              "-210 20 100\n\n640 480\n";
   g_autofree char *folder = test_folder_new ();
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
   guint8 image[30 * 30 * 3];
@@ -229,12 +231,21 @@ test_calibration_is_used (void)
   g_autoptr (DynoDataset) dataset = test_open (folder);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->min_width, ==, 173);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_width, ==, 300);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->min_height, ==, 173);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_height, ==, 300);
   /* The crop begins at 320 - 300 - 150, so its left 130 of 300 pixels are outside of the image. */
   g_assert_true (
       dyno_dataset_decode (dataset, 1, 30, 30, (gpointer[]){ image, values }, scratch, NULL));
   for (guint x = 0; x < 30; x++)
     if (x != 12 && x != 13)
       g_assert_cmpuint (image[(15 * 30 + x) * 3], ==, x < 13 ? 0 : 200);
+  /* Another crop of the same file is other content. */
+  g_free (test_write (folder, "02/rgb.cal", moved, sizeof moved - 1));
+  g_autoptr (DynoDataset) other = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (other)->size_bytes, ==,
+                    dyno_dataset_get_info (dataset)->size_bytes);
+  g_assert_cmphex (dyno_dataset_get_info (other)->content_hash, !=,
+                   dyno_dataset_get_info (dataset)->content_hash);
   test_folder_remove (folder);
 }
 

@@ -377,25 +377,40 @@ test_facts_of_drawings (void)
     }
 }
 
-/* The limits of width and height are those of all images, in any order. */
+static void
+check_sizes (const char *location, guint64 bytes)
+{
+  g_autoptr (DynoDataset) dataset = test_open (location);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+  g_assert_true (info->min_width == 20 && info->max_width == 45);
+  g_assert_true (info->min_height == 12 && info->max_height == 50);
+  g_assert_true (info->class_counts[0] == 2 && info->class_counts[1] == 3);
+  g_assert_cmpuint (info->size_bytes, ==, bytes);
+}
+
+/* The limits of width and height are those of all images, in any order, and the bytes are those of
+ * all that are used: of a folder, and of a list that names the same images. */
 static void
 test_sizes_are_of_all_images (void)
 {
-  static const guint sizes[][2] = { { 30, 40 }, { 20, 50 }, { 45, 12 }, { 33, 31 } };
-  g_autofree char *folder = test_folder_new ();
+  static const guint sizes[][2] = { { 30, 40 }, { 20, 50 }, { 45, 12 }, { 33, 31 }, { 25, 28 } };
+  g_autofree char *folder = test_folder_new (), *list = NULL;
+  g_autoptr (GString) text = g_string_new ("path,label\na/9.jpg,a\n");
+  guint64 bytes = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
       g_autofree char *name = g_strdup_printf ("%s/%u.jpg", i % 2 ? "a" : "b", i);
       g_autoptr (GByteArray) file = test_jpeg (sizes[i][0], sizes[i][1], 50, 60, 70, FALSE);
       g_free (test_write (folder, name, file->data, file->len));
+      g_string_append_printf (text, "%s,%c\n", name, name[0]);
+      bytes += file->len;
     }
   g_free (test_write (folder, "a/9.jpg", "\xff\xd8\xff", 3)); /* it has no size */
-  g_autoptr (DynoDataset) dataset = test_open (folder);
-  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
-  g_assert_true (info->min_width == 20 && info->max_width == 45);
-  g_assert_true (info->min_height == 12 && info->max_height == 50);
-  g_assert_true (info->class_counts[0] == 2 && info->class_counts[1] == 2);
+  check_sizes (folder, bytes);
+  list = test_write (folder, "list.csv", text->str, text->len);
+  check_sizes (list, bytes);
   test_folder_remove (folder);
 }
 
@@ -807,7 +822,9 @@ test_notes_tell_what_may_be_a_mistake (void)
   static const guint64 fair[] = { 40, 30, 50 }, holes[] = { 40, 0, 1, 30 }, uneven[] = { 999, 1 },
                        many[] = { 40, 0, 0, 30, 0, 0, 0, 0, 0 },
                        wrong[] = { 40, 30, 40, 0, 0, 0, 0, 0, 1, 0, 2 },
-                       late[] = { 0, 0, 0, 0, 0, 40, 50 }, near[] = { 40, 30, 50, 0, 0, 0, 0, 20 };
+                       late[] = { 0, 0, 0, 0, 0, 40, 50 }, near[] = { 40, 30, 50, 0, 0, 0, 0, 20 },
+                       five[] = { 40, 0, 0, 30, 0, 0, 0 }, fifty[] = { 3, 100, 2 },
+                       below[] = { 3, 99, 2 }, split[] = { 40, 0, 30 };
   static const struct {
     const guint64 *counts;
     guint32 n_classes;
@@ -825,6 +842,11 @@ test_notes_tell_what_may_be_a_mistake (void)
     { near, 8, 0, 1, "no sample of class “3”, “4”, “5”, “6”: it stays", NULL },
     { uneven, 2, 0, 2, "“0” has 999 samples and “1” has 1|99.9 %",
       "no validation sample of class “1”" },
+    { five, 7, 0, 1, "of class “1”, “2”, “4”, “5”, “6”: it stays", NULL },
+    { fifty, 3, 0, 1, "“1” has 100 samples and “2” has 2:|95.2 %", NULL },
+    { below, 3, 0, 0, NULL, NULL },
+    /* A class without a sample is in one note only, and so is one that is not trained. */
+    { split, 3, 40, 3, "no training sample of class “2”:", "no validation sample of class “0”:" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

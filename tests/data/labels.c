@@ -260,6 +260,12 @@ test_rows_and_parts (void)
   g_assert_no_error (error);
   assert_labels (parts, "dog cat owl", "11? 00? 101");
   g_assert_true (dyno_dataset_get_info (parts)->has_split);
+  g_autoptr (GArray) trained = NULL, validated = NULL;
+  dyno_dataset_split (parts, 0.5, 1, &trained, &validated);
+  g_auto (GStrv) notes = dyno_dataset_list_notes (parts, trained, validated);
+  g_autofree char *all = g_strjoinv ("\n", notes);
+  g_assert_nonnull (strstr (all, "no training sample with the label “owl”:"));
+  g_assert_nonnull (strstr (all, "no validation sample with the label “cat”:"));
   /* Each file may lack a label, and have another column among its labels. */
   put_text (train, "_classes.csv", "filename, dog, fox, cat\na.jpg, 1, 1, 1\nb.jpg, 0, 0, 0\n");
   put_text (valid, "_classes.csv", "filename, cat, light, owl, dog\nc.jpg, 0, dim, 1, 1\n");

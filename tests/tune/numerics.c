@@ -83,6 +83,51 @@ test_scale (void)
   expect (&c, DYNO_NUMERICS_BAD, "even at a loss scale");
 }
 
+/* A tenth of the steps after the settling ones may be lost, and a scale of 1 still holds small
+ * gradients. */
+static void
+test_limits (void)
+{
+  DynoNumerics c = curves (30, 0, 0);
+
+  for (guint i = 9; i < 12; i++) /* the first of them is a settling step */
+    c.skipped[i] = TRUE;
+  c.loss_scale[29] = 1;
+  expect (&c, DYNO_NUMERICS_GOOD, "as good as");
+  expect (&c, DYNO_NUMERICS_GOOD, "as good as"); /* nothing is left of the judgement before */
+  g_assert_cmpuint (c.n_skipped, ==, 3);
+  c.skipped[12] = TRUE;
+  expect (&c, DYNO_NUMERICS_WATCH, "3 of the last 20");
+  c.loss_scale[29] = 0.5;
+  expect (&c, DYNO_NUMERICS_BAD, "even at a loss scale of 0.5");
+}
+
+/* The later half counts, which has the middle one of an odd number of steps, and only the noise of
+ * fp32 excuses a difference. */
+static void
+test_later_half (void)
+{
+  DynoNumerics early = curves (48, 0, 0), noisy = curves (48, 0, 0),
+               odd = { .n_steps = 3,
+                       .loss_fp32 = { 9, 1, 1 },
+                       .loss_amp = { 9, 1, 1.2 },
+                       .loss_scale = { 8, 8, 8 } },
+               flat = { .n_steps = 4,
+                        .loss_fp32 = { 1, 0.95, 0.95, 0.95 },
+                        .loss_amp = { 1, 1.2, 1.2, 1.2 },
+                        .loss_scale = { 8, 8, 8, 8 } };
+
+  for (guint i = 0; i < 24; i++)
+    early.loss_amp[i] *= 2;
+  expect (&early, DYNO_NUMERICS_GOOD, "as good as");
+  for (guint i = 0; i < 48; i++)
+    noisy.loss_amp[i] *= i % 2 ? 0.1 : 2.3;
+  expect (&noisy, DYNO_NUMERICS_WATCH, "+");
+  expect (&odd, DYNO_NUMERICS_WATCH, "+10 %");
+  /* fp32 has hardly learned in these steps. */
+  expect (&flat, DYNO_NUMERICS_WATCH, "+26 %");
+}
+
 /* --- on this device --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -201,6 +246,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/numerics/curves-that-differ", test_difference);
   g_test_add_func ("/tune/numerics/losses-that-are-not-finite", test_not_finite);
   g_test_add_func ("/tune/numerics/steps-that-are-lost", test_scale);
+  g_test_add_func ("/tune/numerics/limits", test_limits);
+  g_test_add_func ("/tune/numerics/later-half-counts", test_later_half);
   g_test_add_func ("/tune/numerics/same-weights-and-batches", test_compare);
   g_test_add_func ("/tune/numerics/what-diverges-in-fp32-too", test_diverges);
   g_test_add_func ("/tune/numerics/batch-that-fits-fp32", test_budget);
