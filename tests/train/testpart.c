@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The test part of a run: it is measured once, at the end, with the best weights, and nothing else
  * in the run depends on it. */
+#include "image.h"
 #include "maskscores.h"
 #include "measure.h"
 #include "parts.h"
@@ -135,6 +136,80 @@ assert_samples_agree (const DynoMaskScores *scores, DynoPredictor *predictor, Dy
     }
   g_unlink (path);
   g_rmdir (folder);
+}
+
+static void
+put_png (const char *folder, const char *name, const guint8 *pixels, guint32 channels)
+{
+  g_autofree char *path = in_folder (folder, name);
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+
+  g_assert_true (dyno_image_encode_png (pixels, 16, 16, channels, file, NULL));
+  g_assert_true (g_file_set_contents (path, (char *) file->data, (gssize) file->len, NULL));
+}
+
+/* Pixels that are ignored belong to no class, and of equal masks the first is the worst. */
+static void
+test_ignored_pixels_of_masks (void)
+{
+  /* the number of ignored rows of each mask; the others have as many pixels of class 1 as columns
+     that are named here, and class 0 */
+  static const struct {
+    guint ignored, columns;
+  } masks[] = {
+    { 0, 12 }, { 15, 2 }, { 4, 4 }, { 4, 4 }, { 4, 4 }, { 1, 6 }, { 0, 12 }, { 0, 12 }
+  };
+  g_autofree char *folder = test_folder (), *data = in_folder (folder, "data"),
+                  *images = in_folder (data, "images"), *truths = in_folder (data, "masks"),
+                  *out = in_folder (folder, "out");
+  guint64 there[2] = { 0 }, ignored = 0;
+  guint8 image[16 * 16 * 3], mask[16 * 16];
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (GError) error = NULL;
+  g_auto (TestRun) run = { 0 };
+
+  g_assert_cmpint (g_mkdir_with_parents (images, 0700) | g_mkdir_with_parents (truths, 0700), ==,
+                   0);
+  for (guint32 i = 0; i < G_N_ELEMENTS (masks); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u.png", i);
+      for (guint at = 0; at < 16 * 16; at++)
+        {
+          mask[at] = at / 16 < masks[i].ignored ? 255 : at % 16 < masks[i].columns;
+          memset (image + at * 3, mask[at] == 1 ? 200 : 40, 3);
+          if (mask[at] == 255)
+            ignored++;
+          else
+            there[mask[at]]++;
+        }
+      put_png (images, name, image, 3);
+      put_png (truths, name, mask, 1);
+      g_array_append_val (all, i);
+    }
+  g_autoptr (DynoJob) job = test_job ("unet_small", data);
+  job->out_dir = g_strdup (out);
+  test_job_set (job, "data.val_split=0", "batch_size=4", "epochs=1", "image_size=16", NULL);
+  test_run_good (&run, job);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (data, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoPredictor) predictor = open_predictor (out, "weights.safetensors", dataset);
+  g_autoptr (DynoMaskScores) scores =
+      dyno_mask_scores_measure (predictor, dataset, all, 8, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (scores->n_samples, ==, 8);
+  g_assert_cmpuint (scores->n_ignored, ==, ignored);
+  for (guint i = 0; i < 8; i++)
+    g_assert_cmpuint (g_array_index (scores->samples, DynoMaskScored, i).n_ignored, ==,
+                      16 * masks[i].ignored);
+  for (guint c = 0; c < 2; c++)
+    g_assert_cmpuint (scores->confusion[c * 2] + scores->confusion[c * 2 + 1], ==, there[c]);
+  g_assert_cmpuint (scores->worst->len, ==, 8);
+  for (guint i = 1; i < 8; i++)
+    {
+      const DynoMaskScored *a = &g_array_index (scores->worst, DynoMaskScored, i - 1), *b = a + 1;
+      g_assert_true (a->iou < b->iou || (a->iou <= b->iou && a->index < b->index));
+    }
+  test_remove_tree (folder);
 }
 
 /* The result equals an evaluation of weights.safetensors on the samples of the test part. */
@@ -485,6 +560,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/test-part/equals-an-evaluation", test_equals_an_evaluation);
+  g_test_add_func ("/train/test-part/ignored-pixels-of-masks", test_ignored_pixels_of_masks);
   g_test_add_func ("/train/test-part/measures-the-best-weights", test_measures_the_best_weights);
   g_test_add_func ("/train/test-part/changes-nothing-else", test_changes_nothing_else);
   g_test_add_func ("/train/test-part/of-the-data-changes-nothing-else", test_own_part);
