@@ -6,6 +6,7 @@
 #include "exporter.h"
 #include "quote.h"
 #include "schedule.h"
+#include "yaml.h"
 #include <glib/gstdio.h>
 #include <locale.h>
 #include <string.h>
@@ -974,6 +975,23 @@ test_names_of_a_keyfile (void)
   g_assert_nonnull (strstr (none, "\n\n[run]\ndata_escaped=a\\\\377 b\nmodel=resnet18\n\n[set"));
 }
 
+/* Lines of YAML: text is quoted where YAML would take it for something else. */
+static void
+test_yaml_lines (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  dyno_yaml_int (text, 0, "steps", -5);
+  dyno_yaml_bool (text, 2, "amp", TRUE);
+  dyno_yaml_bool (text, 0, "ema", FALSE);
+  dyno_yaml_double (text, 4, "lr", 0.1);
+  dyno_yaml_string (text, 2, "data", "no: #1");
+  dyno_yaml_null (text, 0, "sched");
+  g_assert_cmpstr (text->str, ==,
+                   "steps: -5\n  amp: true\nema: false\n    lr: 0.1\n"
+                   "  data: \"no: #1\"\nsched: null\n");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -997,6 +1015,7 @@ main (int argc, char **argv)
   ADD ("samples-of-scripts", test_samples_of_scripts);
   ADD ("lines-that-follow-settings", test_lines_of_scripts);
   ADD ("names-of-a-settings-file", test_names_of_a_keyfile);
+  g_test_add_func ("/export/yaml/lines", test_yaml_lines);
   g_test_add_func ("/export/quote/names", test_quotes);
   g_test_add_func ("/export/quote/numbers", test_numbers);
   g_test_add_func ("/export/measured/reads-back", test_measured_reads_back);

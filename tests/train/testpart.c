@@ -212,6 +212,70 @@ test_ignored_pixels_of_masks (void)
   test_remove_tree (folder);
 }
 
+/* Labels are those of the weights by name: data may have them in another order, and a label that
+ * the data lack is not known. */
+static void
+test_labels_by_name (void)
+{
+  static const struct {
+    const char *text;
+    guint known;
+    gint columns[3]; /* of the weights' labels a, b and c; -1: none */
+  } lists[] = {
+    { "file,a,b,c\n0.png,1,0,0\n1.png,0,1,1\n2.png,1,1,0\n3.png,0,0,1\n", 3, { 0, 1, 2 } },
+    { "file,c,a,b\n0.png,0,1,0\n1.png,1,0,1\n2.png,0,1,1\n3.png,1,0,0\n", 3, { 1, 2, 0 } },
+    { "file,c,b\n0.png,0,0\n1.png,1,1\n2.png,0,1\n3.png,1,0\n", 2, { -1, 1, 0 } }
+  };
+  g_autofree char *folder = test_folder (), *out = in_folder (folder, "out");
+  guint8 image[16 * 16 * 3];
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u.png", i);
+      for (guint at = 0; at < sizeof image; at++)
+        image[at] = (guint8) (at * (3 + i) + i * 50);
+      put_png (folder, name, image, 3);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    {
+      const DynoDatasetParams params = { .task = DYNO_TASK_LABELS };
+      g_autofree char *name = g_strdup_printf ("%u.csv", i), *path = in_folder (folder, name);
+      g_assert_true (g_file_set_contents (path, lists[i].text, -1, NULL));
+      if (i == 0)
+        {
+          g_autoptr (DynoJob) job = test_job ("mlp", path);
+          g_auto (TestRun) run = { 0 };
+          job->out_dir = g_strdup (out);
+          test_job_set (job, "data.task=labels", "data.val_split=0", "batch_size=4", "epochs=1",
+                        NULL);
+          test_run_good (&run, job);
+        }
+      g_autoptr (DynoDataset) dataset = dyno_dataset_open (path, &params, NULL, NULL, NULL, &error);
+      g_assert_no_error (error);
+      g_autoptr (DynoPredictor) predictor = open_predictor (out, "weights.safetensors", dataset);
+      g_autoptr (DynoScores) scores =
+          dyno_scores_measure (predictor, dataset, NULL, 0, NULL, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (scores->n_samples, ==, 4);
+      for (guint k = 0; k < 4; k++)
+        {
+          const DynoScored *one = &g_array_index (scores->samples, DynoScored, k);
+          const float *truth = dyno_dataset_get_values (dataset, one->index);
+          double loss = 0;
+          for (guint c = 0; c < 3; c++)
+            if (lists[i].columns[c] >= 0)
+              {
+                double share = (double) g_array_index (scores->outputs, float, k * 3 + c);
+                loss -= log (truth[lists[i].columns[c]] > 0 ? share : 1 - share) / 3;
+              }
+          g_assert_cmpuint (one->n_known, ==, lists[i].known);
+          assert_near (one->loss, loss);
+        }
+    }
+  test_remove_tree (folder);
+}
+
 /* The result equals an evaluation of weights.safetensors on the samples of the test part. */
 static void
 assert_result (const DynoJob *job, const TestRun *run)
@@ -560,6 +624,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/test-part/equals-an-evaluation", test_equals_an_evaluation);
+  g_test_add_func ("/train/test-part/labels-by-name", test_labels_by_name);
   g_test_add_func ("/train/test-part/ignored-pixels-of-masks", test_ignored_pixels_of_masks);
   g_test_add_func ("/train/test-part/measures-the-best-weights", test_measures_the_best_weights);
   g_test_add_func ("/train/test-part/changes-nothing-else", test_changes_nothing_else);
