@@ -159,8 +159,8 @@ dyno_window_queue_folds (DynoWindow *self, GError **error)
       g_autoptr (DynoJob) one = dyno_job_copy (job);
       one->settings.data_fold = fold;
       g_free (one->name);
-      /* Translators: the name of a run: model, data set, number of the fold, number of folds */
-      one->name = g_strdup_printf (_ ("%s on %s, fold %u of %u"), model, data, fold, n);
+      /* Translators: the name of a run */
+      one->name = g_strdup_printf (_ ("Fold %u of %u"), fold, n);
       dyno_job_list_add (self->jobs, one, runs);
     }
   /* Translators: number of folds, model, data set */

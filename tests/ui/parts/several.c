@@ -539,9 +539,7 @@ test_each_fold_becomes_a_job (void)
       g_object_ref_sink (dyno_window_new (NULL, NULL, "builtin:shapes?size=16&samples=64"));
   DynoWindow *window = DYNO_WINDOW (widget);
   g_autofree char *runs = g_build_filename (g_get_home_dir (), "runs of folds", NULL);
-  static const char *const names[] = { "SimpleCNN on Shapes, fold 1 of 3",
-                                       "SimpleCNN on Shapes, fold 2 of 3",
-                                       "SimpleCNN on Shapes, fold 3 of 3" };
+  static const char *const names[] = { "Fold 1 of 3", "Fold 2 of 3", "Fold 3 of 3" };
   GActionGroup *actions = G_ACTION_GROUP (window);
 
   parts_wait (is_planned, window->setup);
