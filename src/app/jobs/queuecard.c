@@ -196,6 +196,8 @@ show_jobs (DynoQueueCard *self)
           jobs->pdata[i]);
   else
     make_rows (self, jobs);
+  gtk_widget_set_visible (gtk_widget_get_ancestor (self->list, GTK_TYPE_SCROLLED_WINDOW),
+                          jobs->len > 0);
   g_autofree char *count = g_strdup_printf (ngettext ("%u job", "%u jobs", jobs->len), jobs->len);
   gtk_label_set_text (GTK_LABEL (self->count), count);
   gtk_button_set_label (GTK_BUTTON (self->start),

@@ -116,6 +116,7 @@ test_the_queue_is_read_again_after_an_error (void)
   dyno_job_list_add (self, job, runs);
   wait_for_answer (&signals);
   g_assert_true (gtk_widget_get_visible (card) && signals.active == 1);
+  g_assert_true (gtk_widget_get_visible (parts_find (card, GTK_TYPE_SCROLLED_WINDOW)));
   parts_assert_says (card, "1 job");
   parts_assert_says (card, "MLP on Waves");
   parts_assert_says (card, "Waiting");
@@ -167,6 +168,7 @@ test_the_queue_is_read_again_after_an_error (void)
   gtk_button_clicked (GTK_BUTTON (parts_find_button (card, "Take out of the queue")));
   wait_for_answer (&signals);
   g_assert_true (gtk_widget_get_visible (card) && signals.active == 0);
+  g_assert_false (gtk_widget_get_visible (parts_find (card, GTK_TYPE_SCROLLED_WINDOW)));
   g_assert_true (says_none (body));
   g_assert_cmpuint (signals.n_failed, ==, 2);
   gtk_widget_destroy (window);
