@@ -323,6 +323,74 @@ draw_clicked (GtkButton *button, DynoDataPage *self)
   see (self);
 }
 
+static GtkWidget *
+add_note (DynoDataPage *self, const char *text, const char *icon_name, const char *class,
+          const char *kind)
+{
+  GtkWidget *row = hdy_action_row_new (),
+            *icon = gtk_image_new_from_icon_name (icon_name, GTK_ICON_SIZE_MENU);
+  hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (row), text);
+  hdy_action_row_set_title_lines (HDY_ACTION_ROW (row), 0);
+  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
+  dyno_widget_add_class (icon, class, TRUE);
+  dyno_widget_set_accessible_name (icon, kind);
+  dyno_widget_set_accessible_name (row, text);
+  hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
+  gtk_container_add (GTK_CONTAINER (self->notes), row);
+  return row;
+}
+
+/* If the samples were not compared, the last remark states this, and gets a button that compares
+ * them. */
+static void
+offer_comparison (DynoDataPage *self, GtkWidget *row)
+{
+  GtkWidget *button = gtk_button_new_with_label (_ ("Compare"));
+  dyno_widget_set_accessible_name (button, _ ("Compare the samples"));
+  gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
+  g_signal_connect_swapped (button, "clicked", G_CALLBACK (dyno_data_inspector_compare),
+                            self->inspector);
+  gtk_container_add (GTK_CONTAINER (row), button);
+}
+
+/* Why pictures are missing among the classes.  NULL: none is; g_free. */
+static char *
+describe_failures (const DynoSamples *samples)
+{
+  if (!samples || samples->n_failed == 0)
+    return NULL;
+  /* Translators: number of samples, the error of the first one */
+  return g_strdup_printf (ngettext ("%u of the samples below cannot be decoded; in a run another "
+                                    "one takes its place: %s",
+                                    "%u of the samples below cannot be decoded; in a run others "
+                                    "take their place: %s",
+                                    samples->n_failed),
+                          samples->n_failed, samples->failure);
+}
+
+static void
+show_notes (DynoDataPage *self)
+{
+  const GPtrArray *warnings = dyno_data_inspector_get_warnings (self->inspector),
+                  *remarks = dyno_data_inspector_get_remarks (self->inspector);
+  g_autofree char *failures = describe_failures (self->samples);
+  GtkWidget *last = NULL;
+  dyno_widget_clear (self->notes);
+  if (failures)
+    add_note (self, failures, "dialog-warning-symbolic", "sign-warning", _ ("Warning"));
+  for (guint i = 0; i < warnings->len; i++)
+    add_note (self, warnings->pdata[i], "dialog-warning-symbolic", "sign-warning", _ ("Warning"));
+  for (guint i = 0; i < remarks->len; i++)
+    last = add_note (self, remarks->pdata[i], "dialog-information-symbolic", "sign-note",
+                     _ ("Remark"));
+  if (last && dyno_data_inspector_can_compare (self->inspector))
+    offer_comparison (self, last);
+  gtk_widget_show_all (self->notes);
+  hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (self->notes_group),
+                                   failures || warnings->len > 0 ? _ ("Problems") : _ ("Remarks"));
+  gtk_widget_set_visible (self->notes_group, failures || warnings->len + remarks->len > 0);
+}
+
 /* --- what comes from the thread --------------------------------------------------------------- */
 
 /* Shows, and keeps, only the pictures that could be decoded. */
@@ -355,6 +423,7 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
   keep_pictures (self, samples);
   self->samples = samples;
   show_shots (self, samples->shots, _ ("A sample"));
+  show_notes (self);
   gtk_widget_set_visible (self->seen_list, self->images->len > 0);
   gboolean labels =
       dyno_dataset_get_task (dyno_dataset_get_info (self->dataset)) == DYNO_TASK_LABELS;
@@ -363,56 +432,6 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
                               samples->indices);
   gtk_widget_set_visible (self->examples_group, labels && self->images->len > 0);
   see_later (self);
-}
-
-static GtkWidget *
-add_note (DynoDataPage *self, const char *text, const char *icon_name, const char *class,
-          const char *kind)
-{
-  GtkWidget *row = hdy_action_row_new (),
-            *icon = gtk_image_new_from_icon_name (icon_name, GTK_ICON_SIZE_MENU);
-  hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (row), text);
-  hdy_action_row_set_title_lines (HDY_ACTION_ROW (row), 0);
-  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
-  dyno_widget_add_class (icon, class, TRUE);
-  dyno_widget_set_accessible_name (icon, kind);
-  dyno_widget_set_accessible_name (row, text);
-  hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
-  gtk_container_add (GTK_CONTAINER (self->notes), row);
-  return row;
-}
-
-/* If the samples were not compared, the last remark states this, and gets a button that compares
- * them. */
-static void
-offer_comparison (DynoDataPage *self, GtkWidget *row)
-{
-  GtkWidget *button = gtk_button_new_with_label (_ ("Compare"));
-  dyno_widget_set_accessible_name (button, _ ("Compare the samples"));
-  gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
-  g_signal_connect_swapped (button, "clicked", G_CALLBACK (dyno_data_inspector_compare),
-                            self->inspector);
-  gtk_container_add (GTK_CONTAINER (row), button);
-}
-
-static void
-show_notes (DynoDataPage *self)
-{
-  const GPtrArray *warnings = dyno_data_inspector_get_warnings (self->inspector),
-                  *remarks = dyno_data_inspector_get_remarks (self->inspector);
-  GtkWidget *last = NULL;
-  dyno_widget_clear (self->notes);
-  for (guint i = 0; i < warnings->len; i++)
-    add_note (self, warnings->pdata[i], "dialog-warning-symbolic", "sign-warning", _ ("Warning"));
-  for (guint i = 0; i < remarks->len; i++)
-    last = add_note (self, remarks->pdata[i], "dialog-information-symbolic", "sign-note",
-                     _ ("Remark"));
-  if (last && dyno_data_inspector_can_compare (self->inspector))
-    offer_comparison (self, last);
-  gtk_widget_show_all (self->notes);
-  hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (self->notes_group),
-                                   warnings->len > 0 ? _ ("Problems") : _ ("Remarks"));
-  gtk_widget_set_visible (self->notes_group, warnings->len + remarks->len > 0);
 }
 
 static void
@@ -477,6 +496,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPage *self)
   if (dataset == self->dataset)
     return;
   forget (self);
+  show_notes (self);
   show_classes (self, info);
   gtk_widget_set_visible (self->use_group, info != NULL);
   if (!dataset)

@@ -47,6 +47,7 @@ dyno_samples_free (DynoSamples *self)
 {
   g_clear_pointer (&self->shots, g_ptr_array_unref);
   g_clear_pointer (&self->indices, g_array_unref);
+  g_free (self->failure);
   g_free (self);
 }
 
@@ -107,13 +108,15 @@ scale_to (GdkPixbuf *whole, guint pixels)
 typedef struct {
   GdkPixbuf *whole; /* NULL: the sample could not be decoded, or is no image */
   char *block;
-  guint8 *mask; /* of the picture's size; NULL: it has none */
+  guint8 *mask;  /* of the picture's size; NULL: it has none */
+  GError *error; /* why the sample could not be decoded; NULL: it could, or was not tried */
 } Decoded;
 
 static void
 decoded_clear (Decoded *decoded)
 {
   g_clear_object (&decoded->whole);
+  g_clear_error (&decoded->error);
   g_free (decoded->block);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Decoded, decoded_clear)
@@ -139,7 +142,7 @@ decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, GByt
   to->block = g_malloc0 (layout.total_bytes);
   for (guint i = 0; i < schema.n_fields; i++)
     fields[i] = to->block + layout.offset[i];
-  if (!dyno_dataset_decode (dataset, index, width, height, fields, scratch, NULL))
+  if (!dyno_dataset_decode (dataset, index, width, height, fields, scratch, &to->error))
     return;
   to->whole = make_pixbuf (&schema.fields[input], fields[input]);
   if (dyno_schema_find_mask (&schema))
@@ -196,6 +199,13 @@ dyno_sampler_decode_apart (DynoDataset *dataset, guint64 index, guint32 width, g
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
+static void
+note_failure (DynoSamples *samples, const Decoded *decoded)
+{
+  if (decoded->error && samples->n_failed++ == 0)
+    samples->failure = g_strdup (decoded->error->message);
+}
+
 /* Makes room for DYNO_SAMPLER_EACH samples of each of n classes. */
 static void
 make_room (DynoSamples *samples, guint n)
@@ -241,7 +251,12 @@ enter_marked (const Request *r, DynoSamples *samples, guint64 index, const gbool
       if (!has[k] || counts[k] == DYNO_SAMPLER_EACH)
         continue;
       if (entered++ == 0)
-        shot = dyno_sampler_decode (r->dataset, index, r->pixels, scratch);
+        {
+          g_auto (Decoded) decoded = { 0 };
+          decode (r->dataset, index, r->pixels, r->pixels, scratch, &decoded);
+          note_failure (samples, &decoded);
+          shot = finish (&decoded, decoded.mask, r->pixels);
+        }
       guint place = k * DYNO_SAMPLER_EACH + counts[k]++;
       samples->shots->pdata[place] = shot ? g_object_ref (shot) : NULL;
       g_array_index (samples->indices, guint32, place) = (guint32) index;
@@ -309,6 +324,7 @@ look_at_masks (const Request *r, DynoSamples *samples, GCancellable *cancellable
     {
       g_auto (Decoded) decoded = { 0 };
       decode (r->dataset, i, r->pixels, r->pixels, scratch, &decoded);
+      note_failure (samples, &decoded);
       if (decoded.whole && decoded.mask)
         found += enter (samples, i, &decoded, r->pixels, n, counts);
     }

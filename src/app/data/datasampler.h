@@ -16,6 +16,8 @@ G_BEGIN_DECLS
 typedef struct {
   GPtrArray *shots; /* GdkPixbuf*, DYNO_SAMPLER_EACH for each class, NULL where there is none */
   GArray *indices;  /* guint32, of the sample in each picture of shots */
+  guint n_failed;   /* samples that were to be shown by _look_async and could not be decoded */
+  char *failure;    /* the error of the first of them; NULL: none */
 } DynoSamples;
 
 void dyno_samples_free (DynoSamples *samples);

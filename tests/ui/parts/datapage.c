@@ -277,6 +277,61 @@ has_examples (gpointer f)
   return gtk_widget_get_visible (get (f, "examples_group"));
 }
 
+/* Writes images of one class into a folder of its own; the last `broken` of them end too early. */
+static void
+write_images (const char *folder, const char *class, guint n, guint broken)
+{
+  g_autofree char *place = g_build_filename (folder, class, NULL);
+  g_autoptr (GdkPixbuf) picture = gdk_pixbuf_new (GDK_COLORSPACE_RGB, FALSE, 8, 24, 24);
+
+  g_assert_cmpint (g_mkdir_with_parents (place, 0700), ==, 0);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u.png", i),
+                      *path = g_build_filename (place, name, NULL), *bytes = NULL;
+      gsize size;
+      gdk_pixbuf_fill (picture, 0x102030ff * (i + 1));
+      g_assert_true (gdk_pixbuf_save_to_buffer (picture, &bytes, &size, "png", NULL, NULL));
+      g_assert_true (
+          g_file_set_contents (path, bytes, (gssize) (i + broken < n ? size : size * 2 / 3), NULL));
+    }
+}
+
+/* Samples that the pictures leave out since they cannot be decoded are a problem, which goes with
+ * the data set. */
+static void
+test_pictures_that_cannot_be_decoded_are_told (Fixture *f, gconstpointer data)
+{
+  g_autofree char *one = g_build_filename (g_get_home_dir (), "one broken", NULL),
+                  *two = g_build_filename (g_get_home_dir (), "two broken", NULL);
+  HdyPreferencesGroup *group = HDY_PREFERENCES_GROUP (get (f, "notes_group"));
+  const char *const folders[] = { one, two };
+  static const char *const starts[] = {
+    "1 of the samples below cannot be decoded; in a run another",
+    "2 of the samples below cannot be decoded; in a run others"
+  };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      write_images (folders[i], "a", 4, 1);
+      write_images (folders[i], "b", 4, i);
+    }
+  for (guint i = 0; i < 4; i++)
+    {
+      open (f, folders[i % 2]);
+      parts_wait (has_pictures, f);
+      parts_wait (is_quiet, f->inspector);
+      g_assert_cmpuint (count_pictures (f), ==, i % 2 == 0 ? 7 : 6);
+      g_assert_cmpstr (hdy_preferences_group_get_title (group), ==, "Problems");
+      assert_note (f, 0, starts[i % 2], "Warning");
+      g_assert_nonnull (strstr (get_name (GTK_WIDGET (gtk_list_box_get_row_at_index (
+                                    GTK_LIST_BOX (get (f, "notes")), 0))),
+                                "3.png"));
+      open (f, "builtin:waves");
+      g_assert_false (gtk_widget_get_visible (GTK_WIDGET (group)));
+    }
+}
+
 /* Pictures of samples come with the names of their labels, and go with the data set. */
 static void
 test_pictures_go_with_their_data (Fixture *f, gconstpointer data)
@@ -672,6 +727,7 @@ parts_add_datapage (void)
   ADD ("the-use-in-training-is-told", test_the_use_in_training_is_told);
   ADD ("problems-stand-before-remarks", test_problems_stand_before_remarks);
   ADD ("pictures-go-with-their-data", test_pictures_go_with_their_data);
+  ADD ("pictures-that-cannot-be-decoded-are-told", test_pictures_that_cannot_be_decoded_are_told);
   ADD ("augmentations-are-named", test_augmentations_are_named);
   ADD ("the-card-is-of-the-open-data", test_the_card_is_of_the_open_data);
   ADD ("axes-can-be-chosen", test_axes_can_be_chosen);
