@@ -41,7 +41,7 @@ def test_a_run_is_diagnosed(window):
     row = window.find_where('memory by component', lambda n: n.name.startswith('Weights: '), Role.LIST_ITEM)
     assert row.parent.now().name == 'Memory by Component'
     finding = window.find_where('the finding', lambda n: '64 workers share' in n.name, Role.LIST_ITEM, states=THERE)
-    assert re.match(r'Set “Workers \d+”', finding.description), f'no title: {finding.description}'
+    assert re.match(r'Set “Workers: \d+”', finding.description), f'no title: {finding.description}'
     button = window.button_name('Apply: Workers')
     window.press(button)
     window.wait_for_numbers({'Workers': int(button.split()[-1])})

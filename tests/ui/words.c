@@ -83,15 +83,15 @@ static void
 test_keys_become_titles (void)
 {
   check_titles (NULL, NULL);
-  check_titles ("Set workers=8 (about +40 %)", "Set “Workers 8” (about +40 %)");
+  check_titles ("Set workers=8 (about +40 %)", "Set “Workers: 8” (about +40 %)");
   check_titles ("Take a lower lr (0.005), a longer warm-up or clip_norm=1; see whether amp=false "
                 "holds.",
-                "Take a lower “Learning rate” (0.005), a longer warm-up or “Gradient clipping 1”; "
-                "see whether “Mixed precision (AMP) off” holds.");
+                "Take a lower “Learning rate” (0.005), a longer warm-up or “Gradient clipping: 1”; "
+                "see whether “Mixed precision (AMP): off” holds.");
   check_titles ("a small batch and model.width below 1", "a small batch and “Model width” below 1");
-  check_titles ("lr=1e-4 or so", "“Learning rate 0.0001” or so");
-  check_titles ("Set data.val_split=0.1.", "Set “Validation share 0.1”.");
-  check_titles ("设置 model.width；lr=0.5。", "设置 “Model width”；“Learning rate 0.5”。");
+  check_titles ("lr=1e-4 or so", "“Learning rate: 0.0001” or so");
+  check_titles ("Set data.val_split=0.1.", "Set “Validation share: 0.1”.");
+  check_titles ("设置 model.width；lr=0.5。", "设置 “Model width”；“Learning rate: 0.5”。");
   /* Ordinary words, files, options and quoted text stay as they are. */
   check_titles ("64 workers share 2 cores; cache, seed", "64 workers share 2 cores; cache, seed");
   check_titles ("lr/2, model.width/lr", "lr/2, model.width/lr");

@@ -59,8 +59,8 @@ describe (const DynoSettingInfo *info, const char *value, gsize *n_value)
     return NULL;
   g_autofree char *shown =
       dyno_setting_control_describe (info, dyno_settings_get_number (&settings, info->key));
-  /* Translators: a setting and its value, within a sentence: "“Workers 8”" */
-  return g_strdup_printf (_ ("“%s %s”"), _ (info->title), shown);
+  /* Translators: a setting and its value, within a sentence: "“Workers: 8”" */
+  return g_strdup_printf (_ ("“%s: %s”"), _ (info->title), shown);
 }
 
 /* FALSE for keys that are also ordinary words, which are recognised only with a value. */

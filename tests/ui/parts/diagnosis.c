@@ -294,7 +294,7 @@ test_findings_are_listed (void)
   DynoDiagnosis d = new_diagnosis (&f);
   dyno_diagnosis_card_show (card, &d);
   g_assert_true (gtk_widget_get_visible (widget));
-  parts_assert_says (widget, "The data limits. Set “Workers 8”.");
+  parts_assert_says (widget, "The data limits. Set “Workers: 8”.");
   parts_assert_says (widget, "about +42 %");
   parts_assert_texts (find_list (widget, "Known Before the Run"), "Few workers.\nApply");
   parts_assert_texts (find_list (widget, "While It Runs"),

@@ -5,8 +5,8 @@
 #include "datainspector.h"
 #include <string.h>
 
-#define ORDERED                                                                                    \
-  "The samples lie in the order of their classes: with “Shuffle off” a batch would be of one " \
+#define ORDERED                                                                                     \
+  "The samples lie in the order of their classes: with “Shuffle: off” a batch would be of one " \
   "class"
 #define WAITS   "The samples are compared with each other once no run is in progress"
 #define MIXED   "one of the two labels is wrong"
@@ -162,7 +162,7 @@ test_samples_are_compared_between_runs (void)
       parts_wait (is_quiet, inspector);
       g_assert_true (warns (inspector, "1 sample is the same as one of another class"));
       g_assert_true (warns (inspector, "Fewer than 10 samples of "));
-      g_assert_true (warns (inspector, ". Add samples, or set “Balance classes Sampling”"));
+      g_assert_true (warns (inspector, ". Add samples, or set “Balance classes: Sampling”"));
       g_assert_true (remarks (inspector, ORDERED));
       g_assert_false (remarks (inspector, MIXED) || warns (inspector, ORDERED));
       for (guint k = 0; k < 2; k++) /* a second run does not repeat the comparison */
