@@ -367,10 +367,12 @@ start_search (DynoSpeedPage *self, DynoTune *tune)
 {
   DynoUsedDevices used = dyno_setup_get_used_devices (self->setup);
   guint n = dyno_used_devices_count (&used);
+  g_autoptr (DynoCoresHold) hold = NULL;
   if (n > 1)
-    dyno_tune_set_ranks (tune, n, 1);
-  g_autoptr (DynoCoresHold) hold =
-      n > 1 ? dyno_cores_hold (MAX (dyno_cores_count () / n, 1)) : NULL;
+    {
+      dyno_tune_set_ranks (tune, n, 1);
+      hold = dyno_cores_hold (MAX (dyno_cores_count () / n, 1));
+    }
   dyno_tune_start (tune);
 }
 
