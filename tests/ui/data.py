@@ -156,9 +156,9 @@ def test_a_picture_that_is_missing_moves_no_other(home):
     folder = home.file('photos')
     for name, at in ('green', 1), ('red', 0):
         os.makedirs(os.path.join(folder, name))
-        for i in range(6):
+        for i in range(10):  # fewer would be a problem of their own, and leave no room for the rows
             colour = [0, 0, 0]
-            colour[at] = 180 + 10 * i
+            colour[at] = 180 + 5 * i
             write_png(os.path.join(folder, name, f'{i}.png'), 16, colour, b'no pixels' if (name, i) == ('green', 0) else None)
     window.open_settings(data=folder, model='mlp', image_size=16, batch_size=4, amp='false', data__val_split=0)
     window.page('Data')
